@@ -28,6 +28,7 @@ pub(crate) const HOLDER: i32 = offset_of!(OfferedSlot, holder) as i32;
 pub(crate) const COMMUNICATION: i32 = offset_of!(RequiredSlot, communication) as i32;
 pub(crate) const SLOTS_LENGTH: i32 = offset_of!(SlotTable, length) as i32;
 pub(crate) const SLOTS: i32 = size_of::<SlotTable>() as i32;
+pub(crate) const TEXT_COUNT: i32 = offset_of!(TextHead, count) as i32;
 pub(crate) const TEXT_LENGTH: i32 = offset_of!(TextHead, length) as i32;
 pub(crate) const TEXT: i64 = TEXT_BYTES as i64;
 pub(crate) const SLICE_BYTES: i32 = offset_of!(TextSlice, bytes) as i32;

@@ -10,16 +10,17 @@
 //! of its type. Nothing else has a range. The code must not change after [`Ranges::new`], which remembers where it
 //! writes.
 
+mod arithmetic;
 mod limits;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+pub use arithmetic::Range;
+use arithmetic::{checked, exact, greatest, least, wrapping};
+
 use crate::liveness::{self, Access};
 use crate::mir::*;
-
-/// The least and the greatest value.
-pub type Range = (i64, i64);
 
 /// Instructions that may run without a check of the time slice: some microseconds.
 const SHORT: u64 = 4096;
@@ -123,10 +124,11 @@ impl Ranges {
         match *instruction {
             Inst::Int(_, value) => Some((value, value)),
             Inst::Copy { from, .. } => of(from),
-            Inst::Checked { operator, a, b, .. } => arithmetic(operator, of(a), of(b)),
+            Inst::Checked { operator, a, b, .. } => checked(operator, of(a), of(b)),
             Inst::Op { op: Op::Min, a, b, .. } => least(of(a), of(b)),
             Inst::Op { op: Op::Max, a, b, .. } => greatest(of(a), of(b)),
             Inst::Op { op, .. } if op.compares() => Some((0, 1)),
+            Inst::Op { op, a, b, .. } => wrapping(op, of(a), of(b)),
             Inst::Load { from: Address { byte: true, .. }, .. } => Some((0, u8::MAX.into())),
             Inst::Length { .. } => Some((0, LONGEST_TEXT)),
             _ => None,
@@ -209,42 +211,4 @@ fn weight(block: &Block) -> u64 {
         _ => 1,
     });
     instructions.sum::<u64>() + 1
-}
-
-/// The range of the minimum of two values; the range of one may be unknown.
-fn least(a: Option<Range>, b: Option<Range>) -> Option<Range> {
-    match (a, b) {
-        (Some((a, b)), Some((c, d))) => Some((a.min(c), b.min(d))),
-        (a, b) => a.or(b).map(|(_, high)| (i64::MIN, high)),
-    }
-}
-
-/// The same for the maximum.
-fn greatest(a: Option<Range>, b: Option<Range>) -> Option<Range> {
-    match (a, b) {
-        (Some((a, b)), Some((c, d))) => Some((a.max(c), b.max(d))),
-        (a, b) => a.or(b).map(|(low, _)| (low, i64::MAX)),
-    }
-}
-
-/// The range of a checked operation's result, if it does not fault.
-fn arithmetic(operator: Checked, a: Option<Range>, b: Option<Range>) -> Option<Range> {
-    match (operator, b) {
-        (Checked::Mod, Some((low, high))) if low > 0 => Some((0, high - 1)),
-        _ => exact(operator, a, b),
-    }
-}
-
-/// The bounds of a sum, difference or product, if they are integers of the language.
-fn exact(operator: Checked, a: Option<Range>, b: Option<Range>) -> Option<Range> {
-    let ((a, b), (c, d)) = (a?, b?);
-    match operator {
-        Checked::Add => Some((a.checked_add(c)?, b.checked_add(d)?)),
-        Checked::Subtract => Some((a.checked_sub(d)?, b.checked_sub(c)?)),
-        Checked::Multiply => {
-            let corners = [a.checked_mul(c)?, a.checked_mul(d)?, b.checked_mul(c)?, b.checked_mul(d)?];
-            Some((*corners.iter().min()?, *corners.iter().max()?))
-        }
-        Checked::Div | Checked::Mod => None,
-    }
 }

@@ -80,8 +80,8 @@ fn statement(v: &mut impl Visitor, s: &Statement) {
             [from, to, by].into_iter().for_each(|e| expression(v, e));
             block(v, body);
         }
-        Foreach { variables, collection, body } => {
-            variables.iter().for_each(|p| place(v, p));
+        Foreach { variables, element, collection, body } => {
+            variables.iter().chain(element).for_each(|p| place(v, p));
             v.collection(*collection);
             block(v, body);
         }
@@ -189,7 +189,11 @@ pub fn expression(v: &mut impl Visitor, e: &Expression) {
             expression(v, t);
             place(v, p);
         }
-        ReceiveTest(c, _) | Input(c, _) => channel(v, c),
+        ReceiveTest(c, _) => channel(v, c),
+        Input(c, _, limit) => {
+            channel(v, c);
+            limit.iter().for_each(|e| expression(v, e));
+        }
         Await(condition, limit) => {
             expression(v, condition);
             expression(v, limit);

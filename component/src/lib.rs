@@ -9,13 +9,14 @@
 //! * `subtype`: which interfaces serve which clients.
 //! * `calls`: which messages are requests, and which their replies.
 //! * `wire`: the protocol between programs.
-//! * `number`: numbers as text; `size`: amounts of memory as text.
+//! * `bits`: what SHIFT and ROTATE mean; `number`: numbers as text; `size`: amounts of memory as text.
 //! * `image`: a whole program, for its compiler and its runtime only.
 
 #![no_std]
 
 extern crate alloc;
 
+pub mod bits;
 pub mod calls;
 mod image;
 mod interface;

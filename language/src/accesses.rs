@@ -153,9 +153,9 @@ impl Walk<'_> {
                 self.write(variable);
                 self.block(body);
             }
-            Foreach { variables, collection, body } => {
+            Foreach { variables, element, collection, body } => {
                 self.event(Event::Read(*collection), statement.span);
-                variables.iter().for_each(|variable| self.write(variable));
+                variables.iter().chain(element).for_each(|variable| self.write(variable));
                 self.block(body);
             }
             Block(block) | Composite(_, block) => self.block(block),
@@ -284,7 +284,11 @@ impl Walk<'_> {
                 self.write(target);
             }
             Locked(mode, inner) => self.locked(Some(*mode), expression.span, |walk| walk.expression(inner)),
-            ReceiveTest(channel, _) | Input(channel, _) => self.channel(channel, expression.span),
+            ReceiveTest(channel, _) => self.channel(channel, expression.span),
+            Input(channel, _, limit) => {
+                self.channel(channel, expression.span);
+                self.expressions(limit.as_deref());
+            }
             Await(condition, limit) => {
                 self.event(Event::Await, expression.span);
                 self.expressions([&**condition, &**limit]);

@@ -499,6 +499,8 @@ pub enum StatementKind {
     Foreach {
         /// One for each index of the collection.
         variables: Vec<Place>,
+        /// Takes the value of the element.
+        element: Option<Place>,
         /// A variable that is a collection.
         collection: VariableId,
         /// What is repeated.
@@ -791,8 +793,8 @@ pub enum ExpressionKind {
     Locked(LockMode, Box<Expression>),
     /// Waits until the answer is known.
     ReceiveTest(Channel, Pattern),
-    /// Does not wait.
-    Input(Channel, Pattern),
+    /// Does not wait; or waits so many units of time at most.
+    Input(Channel, Pattern, Option<Box<Expression>>),
     /// `AWAIT(condition, n)`: waits until the condition holds or n units of time have passed; whether it holds.
     Await(Box<Expression>, Box<Expression>),
     /// The container has a component, or the element exists.
@@ -878,6 +880,24 @@ pub enum Builtin {
     MinReal,
     /// (REAL, REAL) REAL
     MaxReal,
+    /// (INTEGER, INTEGER) INTEGER, bit by bit. Likewise the two below.
+    BitAnd,
+    /// (INTEGER, INTEGER) INTEGER
+    BitOr,
+    /// (INTEGER, INTEGER) INTEGER
+    BitXor,
+    /// (INTEGER) INTEGER
+    BitNot,
+    /// (x, n: INTEGER) INTEGER: left by n, or right by -n; zeros come in on both sides.
+    Shift,
+    /// (x, n: INTEGER) INTEGER: left by n, or right by -n.
+    Rotate,
+    /// (INTEGER, INTEGER) INTEGER: the lowest 64 bits of the sum. Likewise the two below.
+    AddWrap,
+    /// (INTEGER, INTEGER) INTEGER
+    SubtractWrap,
+    /// (INTEGER, INTEGER) INTEGER
+    MultiplyWrap,
     /// (lo, hi: INTEGER) INTEGER, both included; lo > hi is an error.
     Random,
     /// (INTEGER) CHARACTER; outside 0..255 is an error.

@@ -91,7 +91,7 @@ entry_points! {
         #[lets_others_run] INSERT = ds_insert(w, p; *mut *mut u8, *const Collection, *const u64, u32)
             -> *mut u8 where Zero leaves;
         MISSING = ds_missing(w, p; &Collection, u64, u64, u32);
-        #[lets_others_run] NEXT = ds_next(w, p; *mut *mut u8, *const Collection, *mut u64, u32) -> u32;
+        #[lets_others_run] NEXT = ds_next(w, p; *mut *mut u8, *const Collection, *mut u64, u32) -> *mut u8;
         #[lets_others_run] REMOVE = ds_remove(w, p; *mut *mut u8, *const Collection, *const u64) -> u32;
     }
     crate::collection::named {
@@ -110,6 +110,8 @@ entry_points! {
         #[suspends] SEND = ds_send(w, p; *mut Communication, &Interface, u32, u32) -> *mut u64 where Zero leaves;
         SENT = ds_sent(w; *mut Communication, &Interface, u32);
         #[suspends] TEST = ds_test(w, p; *mut Communication, &Interface, u32, i32, u32) -> u32 where Two leaves;
+        #[suspends] TEST_UNTIL = ds_test_until(w, p; *mut Communication, u32, i32, i64, i64)
+            -> u32 where Two leaves;
     }
     crate::communication::connection {
         #[suspends] CONNECT = ds_connect(w, p; *mut RequiredSlot, usize, u32) -> Status where NotZero leaves;

@@ -241,7 +241,7 @@ unsafe fn visit(c: C) -> u64 {
     unsafe {
         let description = (*template_of(c.me())).owned.get()[0].collection;
         let (mut key, mut last, mut count) = (0, None, 0);
-        while ds_next(c.w, c.p, c.v(0).cast(), description, &mut key, u32::from(count == 0)) != 0 {
+        while !ds_next(c.w, c.p, c.v(0).cast(), description, &mut key, u32::from(count == 0)).is_null() {
             assert!(last < Some(key));
             (last, count) = (Some(key), count + 1);
         }

@@ -46,6 +46,9 @@ var programs = map[string]program{
 	"creation":          creation(),
 	"WordCount":         wordCount(),
 	"ParallelJob":       parallelJob(),
+	"crc32":             crc32(),
+	"hash":              hash(),
+	"base64":            base64(),
 }
 
 // What is measured by other things than the time of a run; servers run until they are ended.

@@ -62,6 +62,9 @@ pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
         tell(bench.creation(cores))?;
         tell(bench.jitter(cores))?;
     }
+    for program in &bits::ALL {
+        tell(bench.warm(program, 1))?;
+    }
     bench.practical(tell)?;
     if effort.is_full {
         for pair in warm.chunks(2) {

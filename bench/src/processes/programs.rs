@@ -1,5 +1,6 @@
 //! The measured programs: their sizes, their results, and Drystone's targets.
 
+pub mod bits;
 pub mod growing;
 pub mod practical;
 

@@ -5,7 +5,7 @@ import traceback
 from .xdr import BOOLEAN, CHARACTER, INTEGER, NAMES, REAL, TEXT, encode, opaque, word
 
 # Numbers of operations: docs/src/composite.md.
-AND, OR, NOT = 0, 1, 2
+NOT = {BOOLEAN: 2, INTEGER: 43}
 NEGATE = {INTEGER: 3, REAL: 11}
 BINARY = {
     "+": {INTEGER: 4, REAL: 12, TEXT: 37},
@@ -14,6 +14,9 @@ BINARY = {
     "/": {REAL: 15},
     "//": {INTEGER: 7},
     "%": {INTEGER: 8},
+    "&": {BOOLEAN: 0, INTEGER: 40},
+    "|": {BOOLEAN: 1, INTEGER: 41},
+    "^": {INTEGER: 42},
 }
 COMPARISONS = ["==", "!=", "<", "<=", ">", ">="]
 CONVERSIONS = {
@@ -21,6 +24,7 @@ CONVERSIONS = {
     (INTEGER, REAL): 29, (CHARACTER, TEXT): 30, (INTEGER, TEXT): 31, (REAL, TEXT): 32, (BOOLEAN, TEXT): 33,
 }
 LENGTH, BYTE_OF, SLICE, FIND = 34, 35, 36, 38
+SHIFT, ROTATE, ADD_WRAP, SUB_WRAP, MUL_WRAP = 44, 45, 46, 47, 48
 
 
 def line():
@@ -81,13 +85,17 @@ class Expression:
     def __le__(self, other): return compare("<=", self, other)
     def __gt__(self, other): return compare(">", self, other)
     def __ge__(self, other): return compare(">=", self, other)
-    def __and__(self, other): return logical(AND, self, other)
-    def __rand__(self, other): return logical(AND, other, self)
-    def __or__(self, other): return logical(OR, self, other)
-    def __ror__(self, other): return logical(OR, other, self)
+    def __and__(self, other): return binary("&", self, other)
+    def __rand__(self, other): return binary("&", other, self)
+    def __or__(self, other): return binary("|", self, other)
+    def __ror__(self, other): return binary("|", other, self)
+    def __xor__(self, other): return binary("^", self, other)
+    def __rxor__(self, other): return binary("^", other, self)
 
     def __invert__(self):
-        return apply(BOOLEAN, NOT, wanted(BOOLEAN, self, "~"))
+        if self.ty not in NOT:
+            raise TypeError(f"there is no ~ for {NAMES[self.ty]}")
+        return apply(self.ty, NOT[self.ty], self)
 
     def __neg__(self):
         if self.ty not in NEGATE:
@@ -139,6 +147,7 @@ class Variable(Expression):
     def __imod__(self, other): return self._changed(self % other)
     def __iand__(self, other): return self._changed(self & other)
     def __ior__(self, other): return self._changed(self | other)
+    def __ixor__(self, other): return self._changed(self ^ other)
 
 
 class Array(Variable):
@@ -219,11 +228,6 @@ def compare(symbol, left, right):
     return apply(BOOLEAN, 64 + 6 * kind + COMPARISONS.index(symbol), left, right)
 
 
-def logical(operation, left, right):
-    symbol = "&|"[operation]
-    return apply(BOOLEAN, operation, wanted(BOOLEAN, left, symbol), wanted(BOOLEAN, right, symbol))
-
-
 def convert(value, ty):
     value = literal(value)
     if value.ty == ty:
@@ -246,6 +250,35 @@ def integer(value):
 def real(value):
     """An INTEGER as a REAL."""
     return convert(value, REAL)
+
+
+def integers(operation, left, right, where):
+    return apply(INTEGER, operation, wanted(INTEGER, left, where), wanted(INTEGER, right, where))
+
+
+def shift(value, by):
+    """The 64 bits of an INTEGER, shifted to the left, or to the right if `by` is negative; zeros come in."""
+    return integers(SHIFT, value, by, "shift")
+
+
+def rotate(value, by):
+    """The same; what falls out comes in on the other side."""
+    return integers(ROTATE, value, by, "rotate")
+
+
+def add_wrap(left, right):
+    """The lowest 64 bits of a sum; it never overflows."""
+    return integers(ADD_WRAP, left, right, "add_wrap")
+
+
+def sub_wrap(left, right):
+    """The same of a difference."""
+    return integers(SUB_WRAP, left, right, "sub_wrap")
+
+
+def mul_wrap(left, right):
+    """The same of a product."""
+    return integers(MUL_WRAP, left, right, "mul_wrap")
 
 
 def len_(value):

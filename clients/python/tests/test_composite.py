@@ -135,6 +135,8 @@ class Composite(unittest.TestCase):
             "div": program.integer(result=True), "mod": program.integer(result=True),
             "half": program.real(result=True), "less": program.boolean(result=True),
             "text": program.text(result=True), "byte": program.character(result=True),
+            "bits": program.integer(result=True), "shifted": program.integer(result=True),
+            "wrapped": program.integer(result=True),
         }
         results["div"].set(a // b)
         results["mod"].set(a % b)
@@ -142,8 +144,12 @@ class Composite(unittest.TestCase):
         results["less"].set((a < b) | ~(x >= 1.5))
         results["text"].set(drystone.text(a) + "," + drystone.slice_("abcdef", 2, 3))
         results["byte"].set(results["text"][0])
+        results["bits"].set((a & 0xFF) ^ ~b | 0x100)
+        results["shifted"].set(drystone.shift(a, -60) + drystone.shift(b, 63) + drystone.rotate(1, -b))
+        results["wrapped"].set(drystone.sub_wrap(drystone.mul_wrap(a, 2**62), drystone.add_wrap(2**63 - 1, b)))
         got = program.run({a: -7, b: 2, x: 3.0})
-        self.assertEqual([got[it] for it in results.values()], [-4, 1, 1.5, True, b"-7,cde", b"-"])
+        expected = [-4, 1, 1.5, True, b"-7,cde", b"-", -252, 2**62 + 15, -2**62 - 1]
+        self.assertEqual([got[it] for it in results.values()], expected)
 
     def test_arrays_and_branches(self):
         program = self.server.program()

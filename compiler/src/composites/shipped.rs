@@ -378,7 +378,7 @@ impl<'a> Maker<'a> {
                 let action = Action::Test(asked(*pattern));
                 Tree::Test(self.add_call(self.communication(channel), action, expression.span))
             }
-            Input(channel, pattern) => {
+            Input(channel, pattern, None) => {
                 let action = Action::Input(asked(*pattern));
                 Tree::Test(self.add_call(self.communication(channel), action, expression.span))
             }
@@ -490,6 +490,15 @@ fn builtin(function: Builtin) -> Operation {
         Builtin::Arctan => Operation::Arctan,
         Builtin::MinInteger => Operation::Min,
         Builtin::MaxInteger => Operation::Max,
+        Builtin::BitAnd => Operation::BitAnd,
+        Builtin::BitOr => Operation::BitOr,
+        Builtin::BitXor => Operation::BitXor,
+        Builtin::BitNot => Operation::BitNot,
+        Builtin::Shift => Operation::Shift,
+        Builtin::Rotate => Operation::Rotate,
+        Builtin::AddWrap => Operation::AddWrap,
+        Builtin::SubtractWrap => Operation::SubtractWrap,
+        Builtin::MultiplyWrap => Operation::MultiplyWrap,
         Builtin::MinReal => Operation::MinReal,
         Builtin::MaxReal => Operation::MaxReal,
         Builtin::IntegerToCharacter => Operation::IntegerToCharacter,

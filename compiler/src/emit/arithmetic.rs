@@ -8,7 +8,7 @@ use drystone_runtime::layout::Fault;
 
 use super::Build;
 use crate::mir::{Checked, LocationId, Op, Unary};
-use crate::ranges::Sign;
+use crate::ranges::{Range, Sign};
 
 impl<M: Module> Build<'_, '_, M> {
     pub(super) fn operation(&mut self, op: Op, a: Value, b: Value) -> Value {
@@ -24,6 +24,9 @@ impl<M: Module> Build<'_, '_, M> {
             And => return ins.band(a, b),
             Or => return ins.bor(a, b),
             Xor => return ins.bxor(a, b),
+            Multiply => return ins.imul(a, b),
+            Shift => unreachable!("its distance is looked at first"),
+            Rotate => return ins.rotl(a, b),
             AddReal => return ins.fadd(a, b),
             SubtractReal => return ins.fsub(a, b),
             MultiplyReal => return ins.fmul(a, b),
@@ -49,6 +52,31 @@ impl<M: Module> Build<'_, '_, M> {
             None => self.builder.ins().icmp(int_cc, a, b),
         };
         self.builder.ins().uextend(types::I64, flag)
+    }
+
+    /// Zeros come in on both sides. The processor takes a distance modulo 64, so greater ones are told apart, unless
+    /// the range says that there are none.
+    pub(super) fn shift(&mut self, a: Value, by: Value, range: Option<Range>) -> Value {
+        match range {
+            Some((64.., _) | (_, ..=-64)) => return self.builder.ins().iconst(types::I64, 0),
+            Some((-63..=-1, to)) if range == Some((to, to)) => return self.builder.ins().ushr_imm_s(a, -to),
+            Some((0..=63, to)) if range == Some((to, to)) => return self.builder.ins().ishl_imm_s(a, to),
+            Some((0.., ..=63)) => return self.builder.ins().ishl(a, by),
+            _ => {}
+        }
+        let distance = self.builder.ins().ineg(by);
+        if let Some((-63.., ..=0)) = range {
+            return self.builder.ins().ushr(a, distance);
+        }
+        let left = self.builder.ins().ishl(a, by);
+        let right = self.builder.ins().ushr(a, distance);
+        let to_the_right = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, by, 0);
+        let shifted = self.builder.ins().select(to_the_right, right, left);
+        // From -63 to 63.
+        let from_zero = self.builder.ins().iadd_imm_s(by, 63);
+        let inside = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, from_zero, 127);
+        let zero = self.builder.ins().iconst(types::I64, 0);
+        self.builder.ins().select(inside, shifted, zero)
     }
 
     pub(super) fn unary(&mut self, operator: Unary, a: Value) -> Value {

@@ -7,7 +7,8 @@ use drystone_runtime::layout::Fault;
 
 use super::{Build, Form};
 use crate::dispatch::trusted;
-use crate::mir::{BlockId, Inst, LocationId, Symbol, Terminator};
+use crate::entries;
+use crate::mir::{BlockId, Inst, LocationId, Op, Symbol, Terminator};
 use crate::offset;
 use crate::signatures::ir_type;
 
@@ -24,6 +25,12 @@ impl<M: Module> Build<'_, '_, M> {
             }
             Inst::Copy { to, from } => {
                 let value = self.get(*from);
+                self.set(*to, value);
+            }
+            Inst::Op { to, op: Op::Shift, a, b: by } => {
+                let range = self.the_cut().ranges.of(self.code(), *by, self.at);
+                let (a, by) = (self.get(*a), self.get(*by));
+                let value = self.shift(a, by, range);
                 self.set(*to, value);
             }
             Inst::Op { to, op, a, b } => {
@@ -88,6 +95,9 @@ impl<M: Module> Build<'_, '_, M> {
                 self.require(value, *fault, *location);
             }
             Inst::Fail(fault, location) => self.fail(*fault, *location),
+            Inst::Call { entry, arguments, .. } if entry.name == entries::TEXT_SET.name => {
+                self.set_character(arguments)
+            }
             Inst::Call { to, entry, arguments } => {
                 let arguments = self.arguments(entry, arguments);
                 let result = self.call_entry(entry, &arguments);

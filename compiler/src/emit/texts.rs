@@ -1,12 +1,14 @@
-//! Reads texts without a call. The null pointer is the empty text. A text whose length field is 0 is a slice, which
-//! holds its length and the address of its bytes. Reads the words of records, too, which are held as texts are: null is
-//! the record whose words are 0.
+//! Reads texts without a call, and changes a character where that may be done in place. The null pointer is the empty
+//! text. A text whose length field is 0 is a slice, which holds its length and the address of its bytes. Reads the
+//! words of records, too, which are held as texts are: null is the record whose words are 0.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use cranelift_module::Module;
 
 use super::Build;
 use crate::dispatch::trusted;
+use crate::entries;
 use crate::mir::{Inst, Reg};
 use crate::offset;
 use crate::signatures::ir_type;
@@ -57,6 +59,39 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().jump(done, &[value.into()]);
         self.builder.switch_to_block(done);
         self.set(to, found);
+    }
+
+    /// `t[i] := c`, for the arguments of `TEXT_SET`. The runtime does it where the text has other holders, is a slice
+    /// (whose own length is 0), or is too short.
+    pub(super) fn set_character(&mut self, arguments: &[Reg]) {
+        let [cell, index, character] = [0, 1, 2].map(|at| self.get(arguments[at]));
+        let [some, inside, alone, slow, done] = [(); 5].map(|()| self.builder.create_block());
+        self.builder.set_cold_block(slow);
+        let text = self.builder.ins().load(types::I64, trusted(), cell, 0);
+        self.builder.ins().brif(text, some, &[], slow, &[]);
+
+        self.builder.switch_to_block(some);
+        let length = self.builder.ins().load(types::I64, trusted(), text, offset::TEXT_LENGTH);
+        let is_inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, length);
+        self.builder.ins().brif(is_inside, inside, &[], slow, &[]);
+
+        self.builder.switch_to_block(inside);
+        let count = self.builder.ins().load(types::I64, trusted(), text, offset::TEXT_COUNT);
+        let holders = self.builder.ins().ushr_imm_s(count, 8);
+        let is_alone = self.builder.ins().icmp_imm_s(IntCC::Equal, holders, 1);
+        self.builder.ins().brif(is_alone, alone, &[], slow, &[]);
+
+        self.builder.switch_to_block(alone);
+        let place = self.builder.ins().iadd(text, index);
+        self.builder.ins().istore8(trusted(), character, place, offset::TEXT as i32);
+        self.builder.ins().jump(done, &[]);
+
+        self.builder.switch_to_block(slow);
+        let arguments = self.arguments(&entries::TEXT_SET, arguments);
+        let status = self.call_entry(&entries::TEXT_SET, &arguments);
+        self.check_failure(entries::TEXT_SET.failure, status);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(done);
     }
 
     /// A text's length, the address of its bytes, or both.

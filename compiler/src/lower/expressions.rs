@@ -66,7 +66,9 @@ impl Lower<'_, '_> {
             }
             Locked(mode, inner) => self.locked(*mode, inner, |lower| lower.value(inner)),
             ReceiveTest(channel, pattern) => self.test(channel, *pattern, expression.span),
-            Input(channel, pattern) => self.input(channel, *pattern, expression.span),
+            Input(channel, pattern, limit) => {
+                self.input(channel, *pattern, limit.as_deref(), expression.span)
+            }
             Await(condition, limit) => self.timed_await(condition, limit, expression.span),
             Exists(place) => self.exists(place),
             Offers(place, facets) => {
@@ -217,6 +219,18 @@ impl Lower<'_, '_> {
             Arctan => self.code.call(&entries::ARCTAN, values.to_vec()),
             MinInteger => self.code.op(Op::Min, values[0], values[1]),
             MaxInteger => self.code.op(Op::Max, values[0], values[1]),
+            BitAnd => self.code.op(Op::And, values[0], values[1]),
+            BitOr => self.code.op(Op::Or, values[0], values[1]),
+            BitXor => self.code.op(Op::Xor, values[0], values[1]),
+            BitNot => {
+                let ones = self.code.int(-1);
+                self.code.op(Op::Xor, values[0], ones)
+            }
+            Shift => self.code.op(Op::Shift, values[0], values[1]),
+            Rotate => self.code.op(Op::Rotate, values[0], values[1]),
+            AddWrap => self.code.op(Op::Add, values[0], values[1]),
+            SubtractWrap => self.code.op(Op::Subtract, values[0], values[1]),
+            MultiplyWrap => self.code.op(Op::Multiply, values[0], values[1]),
             MinReal => self.code.op(Op::MinReal, values[0], values[1]),
             MaxReal => self.code.op(Op::MaxReal, values[0], values[1]),
             IntegerToCharacter => {

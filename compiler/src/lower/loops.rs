@@ -5,8 +5,9 @@ use drystone_language::program::*;
 use drystone_language::source::Span;
 use drystone_runtime::layout::Fault;
 
-use super::places::Target;
+use super::places::{Target, cell_of};
 use super::scope::Exit;
+use super::types::reg_type;
 use super::{Block_, Lower};
 use crate::entries;
 use crate::mir::{BlockId, Counter, Inst, Op, RegType, Terminator};
@@ -102,7 +103,13 @@ impl Lower<'_, '_> {
         self.code.drop_target(&target);
     }
 
-    pub(super) fn foreach_loop(&mut self, variables: &[Place], collection: VariableId, body: &Block_) {
+    pub(super) fn foreach_loop(
+        &mut self,
+        variables: &[Place],
+        element: Option<&Place>,
+        collection: VariableId,
+        body: &Block_,
+    ) {
         let declared =
             self.unit.variable(collection).collection.as_ref().expect("the checker saw a collection");
         let types = declared.indices.clone();
@@ -126,6 +133,10 @@ impl Lower<'_, '_> {
         let found = self.code.call(&entries::NEXT, vec![cell, description, keys, first]);
         self.code.end(Terminator::Branch { condition: found, yes: inside, no: outside });
         self.code.start(inside);
+        // It is read before anything is assigned: that may move it, or take its place.
+        let value = element.map(|place| self.code.load(cell_of(found, &place.ty), reg_type(&place.ty)));
+        let text = value.zip(element).filter(|(_, place)| place.ty == Type::Text);
+        let text = text.map(|(value, _)| self.code.own_register(value));
         self.code.inst(Inst::Int(first, 0));
         for (index, (variable, ty)) in variables.iter().zip(&types).enumerate() {
             let key = self.code.load(self.code.slot(words + 8 * index as u32), RegType::Int);
@@ -135,6 +146,14 @@ impl Lower<'_, '_> {
                 self.store_text(&target, copy.slot.expect("a copy is owned"), variable.span);
             } else {
                 self.store_target(&target, ty, key, variable.span);
+            }
+            self.code.drop_target(&target);
+        }
+        if let Some((place, value)) = element.zip(value) {
+            let target = self.prepare(place);
+            match text {
+                Some(text) => self.store_text(&target, text.slot.expect("a copy is owned"), place.span),
+                None => self.store_target(&target, &place.ty, value, place.span),
             }
             self.code.drop_target(&target);
         }

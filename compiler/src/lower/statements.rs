@@ -56,7 +56,9 @@ impl Lower<'_, '_> {
             While(condition, body) => self.while_loop(condition, body),
             Repeat(body, condition) => self.repeat_loop(body, condition),
             For { variable, from, to, by, body } => self.for_loop(variable, from, to, by, body),
-            Foreach { variables, collection, body } => self.foreach_loop(variables, *collection, body),
+            Foreach { variables, element, collection, body } => {
+                self.foreach_loop(variables, element.as_ref(), *collection, body)
+            }
             Block(block) => self.block_of_statements(block),
             Composite(id, block) => self.composite(*id, block, span),
             Return(value) => self.return_statement(value.as_ref(), span),

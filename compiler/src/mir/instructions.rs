@@ -16,6 +16,12 @@ pub enum Op {
     And,
     Or,
     Xor,
+    /// As those above, it wraps around.
+    Multiply,
+    /// Left, or right by a negative number; zeros come in. By 64 or more it gives 0.
+    Shift,
+    /// Left, or right by a negative number.
+    Rotate,
     AddReal,
     SubtractReal,
     MultiplyReal,
@@ -45,8 +51,8 @@ impl Op {
         match self {
             Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual | LessUnsigned => true,
             EqualReal | NotEqualReal | LessReal | LessEqualReal | GreaterReal | GreaterEqualReal => true,
-            Add | Subtract | Min | Max | And | Or | Xor | AddReal | SubtractReal | MultiplyReal
-            | DivideReal | MinReal | MaxReal => false,
+            Add | Subtract | Min | Max | And | Or | Xor | Multiply | Shift | Rotate => false,
+            AddReal | SubtractReal | MultiplyReal | DivideReal | MinReal | MaxReal => false,
         }
     }
 
@@ -54,7 +60,9 @@ impl Op {
     pub fn types(self) -> (RegType, RegType) {
         use Op::*;
         match self {
-            Add | Subtract | Min | Max | And | Or | Xor => (RegType::Int, RegType::Int),
+            Add | Subtract | Min | Max | And | Or | Xor | Multiply | Shift | Rotate => {
+                (RegType::Int, RegType::Int)
+            }
             Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual | LessUnsigned => {
                 (RegType::Int, RegType::Int)
             }

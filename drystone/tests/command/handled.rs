@@ -65,7 +65,7 @@ fn integers() -> impl Strategy<Value = String> {
         1 => Just("INTEGER(t)".to_string()),
     ];
     leaf.prop_recursive(3, 12, 2, |inner| {
-        (inner.clone(), inner, 0..9).prop_map(|(a, b, what)| match what {
+        (inner.clone(), inner, 0..15).prop_map(|(a, b, what)| match what {
             0 | 1 => format!("({a} + {b})"),
             2 | 3 => format!("({a} - {b})"),
             // Of large products the handler leaves even those to its process that don't overflow.
@@ -73,6 +73,12 @@ fn integers() -> impl Strategy<Value = String> {
             5 => format!("({a} DIV {b})"),
             6 => format!("({a} MOD {b})"),
             7 => format!("MIN({a}, {b})"),
+            9 => format!("BITAND({a}, BITNOT({b}))"),
+            10 => format!("BITXOR({a}, BITOR({b}, 5))"),
+            11 => format!("SHIFT({a}, {b})"),
+            12 => format!("SHIFT({a}, -3) - SHIFT({b}, -63)"),
+            13 => format!("ROTATE({a}, {b})"),
+            14 => format!("ADDWRAP(MULWRAP({a}, {b}), SUBWRAP({b}, {a}))"),
             _ => format!("MAX(-{a}, {b})"),
         })
     })

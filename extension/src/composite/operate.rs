@@ -4,7 +4,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use drystone_component::number;
+use drystone_component::{bits, number};
 
 use super::fault::Fault;
 use super::tree::{Operation, order};
@@ -26,6 +26,15 @@ pub fn integer(operation: Operation, a: i64, b: i64) -> Result<i64, Fault> {
             let remainder = a.wrapping_rem(b);
             Some(if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder })
         }
+        BitAnd => Some(a & b),
+        BitOr => Some(a | b),
+        BitXor => Some(a ^ b),
+        BitNot => Some(!a),
+        Shift => Some(bits::shift(a, b)),
+        Rotate => Some(bits::rotate(a, b)),
+        AddWrap => Some(a.wrapping_add(b)),
+        SubtractWrap => Some(a.wrapping_sub(b)),
+        MultiplyWrap => Some(a.wrapping_mul(b)),
         _ => unreachable!("{operation:?} is no operation on INTEGERs"),
     };
     exact.ok_or(Fault::Overflow)

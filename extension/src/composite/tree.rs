@@ -252,7 +252,7 @@ operations! {
     Or = 1 (Boolean, Boolean) -> Boolean,
     /// `~`
     Not = 2 (Boolean) -> Boolean,
-    /// Overflow is an error, as for all operations on INTEGERs.
+    /// Overflow is an error, as for all arithmetic on INTEGERs that isn't said to wrap.
     Negate = 3 (Integer) -> Integer,
     /// `+`
     Add = 4 (Integer, Integer) -> Integer,
@@ -326,6 +326,24 @@ operations! {
     Find = 38 (Text, Text, Integer) -> Integer,
     /// `NEW(t, n)`: n bytes 0X; a negative number is an error.
     Zeros = 39 (Integer) -> Text,
+    /// `BITAND(a, b)`. This and those below can't fail.
+    BitAnd = 40 (Integer, Integer) -> Integer,
+    /// `BITOR(a, b)`
+    BitOr = 41 (Integer, Integer) -> Integer,
+    /// `BITXOR(a, b)`
+    BitXor = 42 (Integer, Integer) -> Integer,
+    /// `BITNOT(a)`
+    BitNot = 43 (Integer) -> Integer,
+    /// `SHIFT(x, n)`: left by n, or right by -n; zeros come in.
+    Shift = 44 (Integer, Integer) -> Integer,
+    /// `ROTATE(x, n)`: left by n, or right by -n.
+    Rotate = 45 (Integer, Integer) -> Integer,
+    /// `ADDWRAP(a, b)`
+    AddWrap = 46 (Integer, Integer) -> Integer,
+    /// `SUBWRAP(a, b)`
+    SubtractWrap = 47 (Integer, Integer) -> Integer,
+    /// `MULWRAP(a, b)`
+    MultiplyWrap = 48 (Integer, Integer) -> Integer,
 }
 
 impl Operation {

@@ -124,8 +124,8 @@ impl Doings {
                 }
                 self.block(body);
             }
-            StatementKind::Foreach { variables, body, .. } => {
-                for variable in variables {
+            StatementKind::Foreach { variables, element, body, .. } => {
+                for variable in variables.iter().chain(element) {
                     self.place(variable);
                 }
                 self.block(body);

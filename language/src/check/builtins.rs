@@ -1,5 +1,7 @@
 //! Calls of predeclared functions, computed where the arguments are constant.
 
+use drystone_component::bits;
+
 use crate::program::{Builtin, Expression, ExpressionKind, Type};
 use crate::source::Span;
 
@@ -23,6 +25,15 @@ fn fold(function: Builtin, arguments: &[Expression]) -> Option<ExpressionKind> {
         (Builtin::Sqrt, [Real(x)]) => Real(x.sqrt()),
         (Builtin::MinInteger, [Integer(a), Integer(b)]) => Integer(*a.min(b)),
         (Builtin::MaxInteger, [Integer(a), Integer(b)]) => Integer(*a.max(b)),
+        (Builtin::BitAnd, [Integer(a), Integer(b)]) => Integer(a & b),
+        (Builtin::BitOr, [Integer(a), Integer(b)]) => Integer(a | b),
+        (Builtin::BitXor, [Integer(a), Integer(b)]) => Integer(a ^ b),
+        (Builtin::BitNot, [Integer(a)]) => Integer(!a),
+        (Builtin::Shift, [Integer(x), Integer(n)]) => Integer(bits::shift(*x, *n)),
+        (Builtin::Rotate, [Integer(x), Integer(n)]) => Integer(bits::rotate(*x, *n)),
+        (Builtin::AddWrap, [Integer(a), Integer(b)]) => Integer(a.wrapping_add(*b)),
+        (Builtin::SubtractWrap, [Integer(a), Integer(b)]) => Integer(a.wrapping_sub(*b)),
+        (Builtin::MultiplyWrap, [Integer(a), Integer(b)]) => Integer(a.wrapping_mul(*b)),
         (Builtin::IntegerToCharacter, [Integer(code)]) => Character(u8::try_from(*code).ok()?),
         (Builtin::CharacterToInteger, [Character(code)]) => Integer(i64::from(*code)),
         (Builtin::BooleanToInteger, [Boolean(value)]) => Integer(i64::from(*value)),

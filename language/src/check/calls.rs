@@ -38,6 +38,11 @@ impl BodyChecker<'_> {
                     let argument = self.fixed(&call.name, &arguments, &[Type::Real], span)?;
                     Some(builtin(function, argument, Type::Real, span))
                 }
+                Predeclared::Integer(function, operands) => {
+                    let types = vec![Type::Integer; operands];
+                    let arguments = self.fixed(&call.name, &arguments, &types, span)?;
+                    Some(builtin(function, arguments, Type::Integer, span))
+                }
                 Predeclared::Extreme(extreme) => self.extreme(extreme, &call.name, &arguments, span),
                 Predeclared::Function(function) => self.predeclared(function, &call.name, &arguments, span),
                 Predeclared::Statement(_) => {

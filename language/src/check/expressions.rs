@@ -43,9 +43,8 @@ impl BodyChecker<'_> {
                 let (channel, pattern) = self.receive_test(channel.as_ref(), pattern, span)?;
                 ExpressionKind::ReceiveTest(channel, pattern)
             }
-            Tree::Input(channel, pattern) => {
-                let (channel, pattern) = self.receive_test(channel.as_ref(), pattern, span)?;
-                ExpressionKind::Input(channel, pattern)
+            Tree::Input(channel, pattern, limit) => {
+                return self.input(channel.as_ref(), pattern, limit.as_deref(), span);
             }
             Tree::Exists(designator) => ExpressionKind::Exists(self.container_or_element(designator)?),
             Tree::Offers(designator, facets) => {
@@ -100,7 +99,10 @@ impl BodyChecker<'_> {
                     let message = format!("{} is {}, not a value", name.text, symbol.describe());
                     let mut error =
                         Diagnostic::new("not-a-value", span, message).note(declared, "declared here");
-                    if let Symbol::Predeclared(Predeclared::Real(_) | Predeclared::Function(_)) = symbol {
+                    if let Symbol::Predeclared(
+                        Predeclared::Real(_) | Predeclared::Integer(..) | Predeclared::Function(_),
+                    ) = symbol
+                    {
                         error = error.help(format!("call it: {}(..)", name.text));
                     }
                     if let Symbol::Record(_) = symbol {

@@ -20,6 +20,8 @@ pub(super) enum Predeclared {
     Pi,
     /// A function of REAL.
     Real(Builtin),
+    /// A function of that many INTEGERs.
+    Integer(Builtin, usize),
     /// `MIN` or `MAX`
     Extreme(Extreme),
     /// Any other function.
@@ -103,6 +105,15 @@ pub(super) const NAMES: &[(&str, Predeclared)] = &[
     ("ARCTAN", Predeclared::Real(Builtin::Arctan)),
     ("MIN", Predeclared::Extreme(Extreme::Least)),
     ("MAX", Predeclared::Extreme(Extreme::Greatest)),
+    ("BITAND", Predeclared::Integer(Builtin::BitAnd, 2)),
+    ("BITOR", Predeclared::Integer(Builtin::BitOr, 2)),
+    ("BITXOR", Predeclared::Integer(Builtin::BitXor, 2)),
+    ("BITNOT", Predeclared::Integer(Builtin::BitNot, 1)),
+    ("SHIFT", Predeclared::Integer(Builtin::Shift, 2)),
+    ("ROTATE", Predeclared::Integer(Builtin::Rotate, 2)),
+    ("ADDWRAP", Predeclared::Integer(Builtin::AddWrap, 2)),
+    ("SUBWRAP", Predeclared::Integer(Builtin::SubtractWrap, 2)),
+    ("MULWRAP", Predeclared::Integer(Builtin::MultiplyWrap, 2)),
     ("TIME", Predeclared::Function(Function::Time)),
     ("LENGTH", Predeclared::Function(Function::Length)),
     ("RANDOM", Predeclared::Function(Function::Random)),

@@ -173,34 +173,48 @@ impl BodyChecker<'_> {
         span: Span,
     ) -> Option<StatementKind> {
         let id = self.foreach_collection(collection);
-        let indices = id.and_then(|id| self.variable(id).collection.clone());
-        let indices: Vec<_> = indices.iter().flat_map(|collection| &collection.indices).collect();
+        let declared = id.map(|id| self.variable(id).clone());
+        let types = declared.iter().flat_map(|declared| {
+            let indices = declared.collection.iter().flat_map(|collection| &collection.indices);
+            indices.chain([&declared.ty])
+        });
+        let types: Vec<&Type> = types.collect();
         let places = variables.iter().enumerate().map(|(k, variable)| {
-            let ty = indices.get(k).map_or(&Type::Integer, |ty| ty);
+            let ty = types.get(k).map_or(&Type::Integer, |ty| ty);
             self.loop_variable(variable, ty)
         });
         let places: Vec<_> = places.collect();
         let body = self.loop_body(body);
-        let (places, id) = (places.into_iter().collect::<Option<Vec<_>>>()?, id?);
-        let declared = self.variable(id);
-        let (name, place, indices) =
-            (declared.name.clone(), declared.span, declared.collection.clone()?.indices);
-        if places.len() != indices.len() {
-            let (wanted, given) = (indices.len(), places.len());
-            let message = format!("{name} has {wanted} indices, {given} variables given");
-            self.report(Diagnostic::new("loop-variable", span, message).note(place, "declared here"));
+        let (mut variables, collection) = (places.into_iter().collect::<Option<Vec<_>>>()?, id?);
+        let declared = declared.as_ref()?;
+        let (name, place) = (&declared.name, declared.span);
+        let indices = types.len() - 1;
+        if ![indices, types.len()].contains(&variables.len()) {
+            let given = variables.len();
+            let message = format!("{name} has {indices} indices, {given} variables given");
+            let error = Diagnostic::new("loop-variable", span, message).note(place, "declared here");
+            self.report(error.help("a variable for each index, and perhaps one more for the element"));
             return None;
         }
-        for (variable, index) in places.iter().zip(&indices) {
-            if variable.ty != *index {
-                let (wanted, given) = (self.known.type_name(index), self.known.type_name(&variable.ty));
-                let message = format!("this index of {name} is {wanted}, the variable is {given}");
+        for (number, (variable, ty)) in variables.iter().zip(&types).enumerate() {
+            let what = if number < indices { "this index" } else { "an element" };
+            if number == indices && ty.is_component() {
+                let message = format!("{what} of {name} is a component, and stays where it is");
+                let error = Diagnostic::new("loop-variable", variable.span, message);
+                let error = error.note(place, "declared here");
+                self.report(error.help("leave this variable out, and reach the component by its index"));
+                return None;
+            }
+            if variable.ty != **ty {
+                let (wanted, given) = (self.known.type_name(ty), self.known.type_name(&variable.ty));
+                let message = format!("{what} of {name} is {wanted}, the variable is {given}");
                 let error = Diagnostic::new("loop-variable", variable.span, message);
                 self.report(error.label(format!("is {given}")).note(place, "declared here"));
                 return None;
             }
         }
-        Some(StatementKind::Foreach { variables: places, collection: id, body })
+        let element = variables.drain(indices..).next();
+        Some(StatementKind::Foreach { variables, element, collection, body })
     }
 
     fn foreach_collection(&mut self, tree: &ast::Designator) -> Option<VariableId> {
@@ -270,6 +284,7 @@ impl BodyChecker<'_> {
             Symbol::Predeclared(
                 Predeclared::Function(_)
                 | Predeclared::Real(_)
+                | Predeclared::Integer(..)
                 | Predeclared::Extreme(_)
                 | Predeclared::Type(_),
             ) => {

@@ -56,6 +56,9 @@ fn real(text: &str, fraction: usize) -> Number {
 
 fn integer(length: usize, digits: &str, radix: u32) -> Number {
     match u64::from_str_radix(digits, radix) {
+        Ok(value) if radix == 16 && value >= LARGEST => {
+            Number { length, kind: TokenKind::Bits(value as i64), fault: None }
+        }
         Ok(value) if value <= LARGEST => Number { length, kind: TokenKind::Integer(value), fault: None },
         _ => faulty(length, too_large(Span::default())),
     }
@@ -64,7 +67,7 @@ fn integer(length: usize, digits: &str, radix: u32) -> Number {
 /// The error for an integer that 64 bits can't hold.
 pub(crate) fn too_large(place: Span) -> Diagnostic {
     Diagnostic::new("integer-too-large", place, "this number is larger than any INTEGER")
-        .help("the largest INTEGER is 9223372036854775807")
+        .help("the largest INTEGER is 9223372036854775807; 64 bits are 16 hexadecimal digits")
 }
 
 fn bad_number(message: String) -> Diagnostic {

@@ -22,6 +22,8 @@ pub enum TokenKind {
     Symbol(Symbol),
     /// `42`, `0FFH`: at most 2^63, which only a minus sign before it makes an INTEGER.
     Integer(u64),
+    /// `0FFFFFFFFFFFFFFFFH`: a hexadecimal number above the greatest INTEGER, which stands for its 64 bits.
+    Bits(i64),
     /// `0DX`
     Character(u8),
     /// `1.5E-3`

@@ -371,6 +371,10 @@ impl Parser<'_> {
                 let place = self.advance().span;
                 self.integer(value, place).ok_or(Failed)
             }
+            TokenKind::Bits(value) => {
+                let place = self.advance().span;
+                self.integer(value as u64, place).ok_or(Failed)
+            }
             _ => self.unexpected("a number in this cardinality"),
         }
     }

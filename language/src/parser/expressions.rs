@@ -147,6 +147,10 @@ impl Parser<'_> {
                 self.advance();
                 self.integer(value, token.span).map_or(ExpressionKind::BadNumber, ExpressionKind::Integer)
             }
+            TokenKind::Bits(value) => {
+                self.advance();
+                ExpressionKind::Integer(value)
+            }
             TokenKind::BadNumber => {
                 self.advance();
                 ExpressionKind::BadNumber
@@ -219,18 +223,28 @@ impl Parser<'_> {
         Ok(ExpressionKind::ReceiveTest(channel, self.pattern()?))
     }
 
-    /// `INPUT([designator,] pattern)`
+    /// `INPUT([designator,] pattern [, limit])`
     fn input(&mut self) -> Parsed<ExpressionKind> {
         self.position += 2;
-        let alone = self.kind_after(1) == Symbol::RightParenthesis.into();
         let mut channel = None;
-        if self.at(TokenKind::Name) && !alone {
+        if self.at(TokenKind::Name) && !self.at_pattern_of_input() {
             channel = Some(self.designator()?);
             self.expect(Symbol::Comma)?;
         }
         let pattern = self.pattern()?;
+        let has_limit = self.accept(Symbol::Comma);
+        let limit = if has_limit { Some(Box::new(self.expression()?)) } else { None };
         self.expect(Symbol::RightParenthesis)?;
-        Ok(ExpressionKind::Input(channel, pattern))
+        Ok(ExpressionKind::Input(channel, pattern, limit))
+    }
+
+    /// Whether a name in INPUT is the pattern: nothing stands behind it, or what stands behind it is no pattern.
+    fn at_pattern_of_input(&self) -> bool {
+        let [behind, next, end] = [1, 2, 3].map(|ahead| self.kind_after(ahead));
+        let may_be_pattern = [TokenKind::Name, Keyword::Any.into(), Keyword::Finish.into()].contains(&next);
+        let ends = [Symbol::RightParenthesis, Symbol::Comma].map(TokenKind::from).contains(&end);
+        behind == Symbol::RightParenthesis.into()
+            || behind == Symbol::Comma.into() && !(may_be_pattern && ends)
     }
 
     fn pattern(&mut self) -> Parsed<Pattern> {
@@ -251,7 +265,7 @@ impl Parser<'_> {
     }
 
     fn at_smallest_integer(&self) -> bool {
-        self.at(TokenKind::Integer(i64::MIN.unsigned_abs()))
+        self.at(TokenKind::Integer(i64::MIN.unsigned_abs())) || self.at(TokenKind::Bits(i64::MIN))
     }
 
     /// Behind a minus sign: the smallest INTEGER, whose magnitude is no INTEGER. It is a literal of its own, not a

@@ -329,7 +329,7 @@ fn written(kind: TokenKind) -> String {
         TokenKind::Keyword(keyword) => format!("`{}`", keyword.text()),
         TokenKind::Symbol(symbol) => format!("`{}`", symbol.text()),
         TokenKind::Name => "a name".to_string(),
-        TokenKind::Integer(_) => "a number".to_string(),
+        TokenKind::Integer(_) | TokenKind::Bits(_) => "a number".to_string(),
         _ => "something else".to_string(),
     }
 }

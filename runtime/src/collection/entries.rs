@@ -178,7 +178,7 @@ pub unsafe extern "C" fn ds_remove(
     u32::from(unsafe { remove(Caller::new(w, p), heap_of(w), cell, &*collection, keys) })
 }
 
-/// Sets the keys to the first, or the next ones; 0 if there are none.
+/// Sets the keys to the first, or the next ones, and gives their element; null if there are none.
 ///
 /// # Safety
 /// *Generated code calls*; the keys hold their texts, before and afterwards.
@@ -190,13 +190,13 @@ pub unsafe extern "C" fn ds_next(
     collection: *const Collection,
     keys: *mut u64,
     first: u32,
-) -> u32 {
+) -> *mut u8 {
     let from = if first == 0 { From::Key } else { From::Start };
     // SAFETY: *generated code calls*.
     unsafe {
         if first != 0 && is_unordered(cell, &*collection) {
             sort_in_parts(w, p, cell, &*collection);
         }
-        u32::from(!next(Caller::new(w, p), heap_of(w), cell, &*collection, keys, from).is_null())
+        next(Caller::new(w, p), heap_of(w), cell, &*collection, keys, from)
     }
 }

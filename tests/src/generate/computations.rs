@@ -23,7 +23,7 @@ impl Generator {
         }
         let a = self.number(names, depth - 1);
         let b = self.number(names, depth - 1);
-        match self.random.below(17) {
+        match self.random.below(19) {
             0 | 1 => format!("(({a} + {b}) MOD 9973)"),
             2 | 3 => format!("({a} * {b} MOD 9973)"),
             4 | 5 => format!("(({a} - {b}) MOD 9973)"),
@@ -37,6 +37,7 @@ impl Generator {
             13 => format!("(INTEGER({}) MOD 9973)", self.real(names, depth - 1)),
             14 => format!("LENGTH({})", self.text(names, depth - 1)),
             15 => format!("(FIND({}, TEXT({b} MOD 10), 0) + 1)", self.text(names, depth - 1)),
+            16 | 17 => format!("({} MOD 9973)", self.bits(&a, &b)),
             _ => match self.functions.len() {
                 0 => format!("INTEGER(CHARACTER({a} MOD 256))"),
                 count => {
@@ -45,6 +46,21 @@ impl Generator {
                     format!("{name}({})", arguments.join(", "))
                 }
             },
+        }
+    }
+
+    /// Bit operations and wrapping arithmetic on two INTEGERs, with any INTEGER as result.
+    fn bits(&mut self, a: &str, b: &str) -> String {
+        match self.random.below(6) {
+            0 => format!("{}({a}, BITNOT({b}))", self.random.pick(&["BITAND", "BITOR", "BITXOR"])),
+            1 => format!("BITAND({a}, {})", self.random.pick(&["0FFH", "-1", "SHIFT(1, 12) - 1"])),
+            2 => format!("{}({a} - {b}, {b} MOD 150 - 75)", self.random.pick(&["SHIFT", "ROTATE"])),
+            3 => {
+                let distance = self.random.range(-66, 66);
+                format!("{}({a} - {b}, {distance})", self.random.pick(&["SHIFT", "ROTATE"]))
+            }
+            4 => format!("{}({a}, MAX(INTEGER) - {b})", self.random.pick(&["ADDWRAP", "SUBWRAP", "MULWRAP"])),
+            _ => format!("SHIFT(MULWRAP({a} + 1, 9E3779B97F4A7C15H), {b} MOD 64 - 63)"),
         }
     }
 

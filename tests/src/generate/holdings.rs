@@ -104,8 +104,9 @@ ELSE seen[t[j], i MOD 2 = 0] := TEXT(i) END
 END
 END;
 FOREACH j OF a DO {}{}END;
+FOREACH j, i OF a DO a[j] := (i + 1) MOD 9973; {}IF i MOD 4 = 0 THEN DELETE(a[j]) END END;
 FOREACH t OF words DO {}END;
-FOREACH c, b OF seen DO {}END;
+FOREACH c, b, t OF seen DO {}{}END;
 NEW(grid, {rows}, {columns});
 FOREACH i, j OF grid DO grid[i, j] := i * 0.5 - j * j / 4.0 END;
 FOR i := {rows} - 1 TO 0 BY -1 DO FOR j := 0 TO {columns} - 1 DO {}END END;
@@ -114,8 +115,10 @@ END {work};
 ",
                 fold("j MOD 9973"),
                 fold("a[j]"),
+                fold("i"),
                 fold("(words[t] * 3 + LENGTH(t))"),
                 fold("(INTEGER(c) + INTEGER(b) + LENGTH(seen[c, b]))"),
+                fold("LENGTH(t)"),
                 fold("INTEGER(grid[i, j] * 8) MOD 9973"),
             ),
             statements: format!("acc := {work}(acc);\n"),

@@ -104,7 +104,7 @@ fn statements(random: &mut Random, depth: usize, in_procedure: bool) -> String {
 
 fn statement(random: &mut Random, depth: usize, in_procedure: bool) -> String {
     let (element, kind, is_array) = element(random);
-    match random.below(16) {
+    match random.below(18) {
         0..6 if !is_array && depth < DEPTH => asked(random, &element, kind, depth, in_procedure),
         6 if depth < DEPTH => {
             let counter = random.pick(&["i", "j"]);
@@ -120,10 +120,24 @@ fn statement(random: &mut Random, depth: usize, in_procedure: bool) -> String {
         10 | 11 => format!("{} := {}", random.pick(&["i", "j"]), number(random)),
         12 => format!("{} := {}", random.pick(&["t", "u"]), text(random)),
         13 => "Clear(n)".into(),
+        16 | 17 => visits(random).into(),
         14 if in_procedure => random.pick(&["Inner", "v := \"b\"", "v := t"]).to_string(),
         14 => format!("Other({}, {}, {})", text(random), number(random), random.pick(&["t", "u"])),
         _ => "t := t + \"a\"; t := SLICE(t, 1, LENGTH(t) - 1)".into(),
     }
+}
+
+/// A loop over elements that binds their values, and changes elements or removes them.
+fn visits(random: &mut Random) -> &'static str {
+    const ALL: [&str; 6] = [
+        "FOREACH i, j OF c DO s := (s * 7 + j) MOD 1009; IF j MOD 3 = 0 THEN DELETE(c[i]) ELSE c[i] := j END END",
+        "FOREACH t, u OF e DO WRITE(t); e[t] := u + \"c\"; WRITE(u); e[t] := u END",
+        "FOREACH t, i OF d DO IF i > 1 THEN DELETE(d[t]) END; s := (s * 3 + i) MOD 1009 END",
+        "FOREACH i, d[TEXT(i)] OF c DO s := (s + d[TEXT(i)]) MOD 1009 END",
+        "FOREACH i, f[i] OF c DO END",
+        "FOREACH i, a[i MOD 3] OF f DO s := (s * 5 + a[i MOD 3]) MOD 1009 END",
+    ];
+    ALL[random.below(ALL.len())]
 }
 
 fn used(element: &str, kind: Kind) -> String {

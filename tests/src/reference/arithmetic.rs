@@ -73,6 +73,9 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> bool {
 /// Predeclared functions.
 pub(super) fn builtin(function: Builtin, arguments: &[Value], time: i64, random: &mut Random) -> Computed {
     let real = |apply: fn(f64) -> f64| Ok(Value::Real(apply(arguments[0].real())));
+    let whole = |apply: fn(i64, i64) -> i64| {
+        Ok(Value::Integer(apply(arguments[0].integer(), arguments[1].integer())))
+    };
     match function {
         Builtin::Time => Ok(Value::Integer(time)),
         Builtin::Length => Ok(Value::Integer(arguments[0].text().len() as i64)),
@@ -85,6 +88,18 @@ pub(super) fn builtin(function: Builtin, arguments: &[Value], time: i64, random:
         Builtin::Arctan => real(f64::atan),
         Builtin::MinInteger => Ok(Value::Integer(arguments[0].integer().min(arguments[1].integer()))),
         Builtin::MaxInteger => Ok(Value::Integer(arguments[0].integer().max(arguments[1].integer()))),
+        Builtin::BitAnd => whole(|a, b| a & b),
+        Builtin::BitOr => whole(|a, b| a | b),
+        Builtin::BitXor => whole(|a, b| a ^ b),
+        Builtin::BitNot => Ok(Value::Integer(-1 - arguments[0].integer())),
+        Builtin::Shift => whole(shifted),
+        Builtin::Rotate => whole(|x, n| {
+            let n = n.rem_euclid(64);
+            if n == 0 { x } else { shifted(x, n) + shifted(x, n - 64) }
+        }),
+        Builtin::AddWrap => whole(|a, b| (i128::from(a) + i128::from(b)) as i64),
+        Builtin::SubtractWrap => whole(|a, b| (i128::from(a) - i128::from(b)) as i64),
+        Builtin::MultiplyWrap => whole(|a, b| (i128::from(a) * i128::from(b)) as i64),
         Builtin::MinReal => Ok(Value::Real(arguments[0].real().min(arguments[1].real()))),
         Builtin::MaxReal => Ok(Value::Real(arguments[0].real().max(arguments[1].real()))),
         Builtin::Random => match (arguments[0].integer(), arguments[1].integer()) {
@@ -124,6 +139,13 @@ pub(super) fn builtin(function: Builtin, arguments: &[Value], time: i64, random:
             Ok(Value::Integer(found.map_or(-1, |at| (from + at) as i64)))
         }
     }
+}
+
+/// `SHIFT(x, n)`, one place after the other.
+fn shifted(x: i64, n: i64) -> i64 {
+    let places = 0..n.unsigned_abs().min(64);
+    let step = |bits: u64| if n < 0 { bits / 2 } else { bits.wrapping_add(bits) };
+    places.fold(x as u64, |bits, _| step(bits)) as i64
 }
 
 /// `NUMBER(t, x)`: the number in the text, by the lexical rules, with an optional sign.

@@ -111,7 +111,8 @@ impl<'p> Process<'_, 'p> {
                 StatementKind::For { variable, from, to, by, body } => {
                     return self.run_for(scope, variable, [from, to, by], body).await;
                 }
-                StatementKind::Foreach { variables, collection, body } => {
+                StatementKind::Foreach { variables, element, collection, body } => {
+                    let variables = variables.iter().chain(element).collect();
                     return self.run_foreach(scope, variables, *collection, body).await;
                 }
                 StatementKind::Block(block) => return self.block(scope, block).await,
@@ -283,25 +284,24 @@ impl<'p> Process<'_, 'p> {
     async fn run_foreach(
         &self,
         scope: &Rc<Scope>,
-        variables: &'p [Place],
+        variables: Vec<&'p Place>,
         collection: VariableId,
         body: &'p Block,
     ) -> Step<Flow> {
         let walked = scope.location(self.world.program, collection);
-        let mut locations = Vec::new();
-        for variable in variables {
-            locations.push(self.locate(scope, variable).await?);
-        }
         let mut index: Option<Vec<Key>> = None;
         while let Some(next) = walked.next_index(index.as_ref()) {
             index = Some(next.clone());
-            if let Ok(Value::Component(Some(component))) = walked.element(next.clone()).read()
+            let element = walked.element(next.clone()).read();
+            if let Ok(Value::Component(Some(component))) = element
                 && !self.world.state.borrow().alive(component)
             {
                 continue;
             }
-            for ((location, key), place) in locations.iter().zip(&next).zip(variables) {
-                self.check(location.write(key.value()), place.span)?;
+            let values = next.iter().map(Key::value).chain(element);
+            for (value, place) in values.zip(&variables) {
+                let location = self.locate(scope, place).await?;
+                self.check(location.write(value), place.span)?;
             }
             self.pause(variables.first().map_or(Span::default(), |place| place.span)).await;
             match self.block(scope, body).await? {

@@ -119,7 +119,10 @@ impl Names {
         let op = match first {
             "test" => SuspensionOp::Test { reach, interface, side, question, to },
             _ => match question {
-                Question::Is(pattern) => SuspensionOp::Input { reach, interface, side, pattern, to },
+                Question::Is(pattern) => {
+                    let until = until(line)?;
+                    SuspensionOp::Input { reach, interface, side, pattern, until, to }
+                }
                 Question::Which => return Err("INPUT asks whether one thing comes next".into()),
             },
         };
@@ -368,6 +371,15 @@ fn lock(line: &mut Cursor) -> Read<LockMode> {
     }
 }
 
+fn until(line: &mut Cursor) -> Read<Option<Until>> {
+    if !line.eat("until") {
+        return Ok(None);
+    }
+    let deadline = line.reg()?;
+    line.expect("by alarm")?;
+    Ok(Some(Until { deadline, alarm: line.reg()? }))
+}
+
 fn reach(line: &mut Cursor) -> Read<Reach> {
     if line.eat("its service") {
         return Ok(Reach::Service);
@@ -481,6 +493,9 @@ const OPS: [Op; Op::GreaterEqualReal as usize + 1] = [
     Op::And,
     Op::Or,
     Op::Xor,
+    Op::Multiply,
+    Op::Shift,
+    Op::Rotate,
     Op::AddReal,
     Op::SubtractReal,
     Op::MultiplyReal,

@@ -226,7 +226,7 @@ impl Maker<'_> {
 
     fn integer(&mut self, depth: usize) -> String {
         let leaf = depth == 0;
-        match self.below(if leaf { 2 } else { 11 }) {
+        match self.below(if leaf { 2 } else { 13 }) {
             0 => ["0", "1", "2", "7", "-3", "1000"][self.below(6)].into(),
             1 => self.one(&["i0", "i1", "i2", "k0", "k1"]).into(),
             2..=5 => {
@@ -248,7 +248,13 @@ impl Maker<'_> {
                 self.integer(depth - 1),
                 self.integer(depth - 1)
             ),
-            _ => format!("FIND({}, {}, 0)", self.text(depth - 1), self.text(0)),
+            10 => format!("FIND({}, {}, 0)", self.text(depth - 1), self.text(0)),
+            11 => format!("BITNOT({})", self.integer(depth - 1)),
+            _ => {
+                const OF_TWO: [&str; 8] =
+                    ["BITAND", "BITOR", "BITXOR", "SHIFT", "ROTATE", "ADDWRAP", "SUBWRAP", "MULWRAP"];
+                format!("{}({}, {})", self.one(&OF_TWO), self.integer(depth - 1), self.integer(depth - 1))
+            }
         }
     }
 

@@ -164,6 +164,24 @@ methods! {
         fn min(other: i64) -> i64 = Operation::Min;
         /// The greater one.
         fn max(other: i64) -> i64 = Operation::Max;
+        /// `BITAND(self, other)`
+        fn bit_and(other: i64) -> i64 = Operation::BitAnd;
+        /// `BITOR(self, other)`
+        fn bit_or(other: i64) -> i64 = Operation::BitOr;
+        /// `BITXOR(self, other)`
+        fn bit_xor(other: i64) -> i64 = Operation::BitXor;
+        /// `BITNOT(self)`
+        fn bit_not() -> i64 = Operation::BitNot;
+        /// `SHIFT(self, by)`: left, or right if it is negative; zeros come in.
+        fn shift(by: i64) -> i64 = Operation::Shift;
+        /// `ROTATE(self, by)`: left, or right if it is negative.
+        fn rotate(by: i64) -> i64 = Operation::Rotate;
+        /// `ADDWRAP(self, other)`
+        fn add_wrap(other: i64) -> i64 = Operation::AddWrap;
+        /// `SUBWRAP(self, other)`
+        fn sub_wrap(other: i64) -> i64 = Operation::SubtractWrap;
+        /// `MULWRAP(self, other)`
+        fn mul_wrap(other: i64) -> i64 = Operation::MultiplyWrap;
         /// `REAL(self)`
         fn to_real() -> f64 = Operation::IntegerToReal;
         /// `CHARACTER(self)`

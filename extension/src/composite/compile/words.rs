@@ -226,8 +226,42 @@ impl Compiler {
                 self.copy(R0, R1);
                 self.assembler.place(done);
             }
-            _ => unreachable!("{operation:?} is no operation on INTEGERs"),
+            BitNot => self.alu(Alu::Xor, R0, -1),
+            Shift => self.shift(),
+            Rotate => self.rotate(),
+            _ => {
+                let alu = exact(operation).expect("all others are one instruction");
+                self.alu(alu, R0, R1);
+            }
         }
+    }
+
+    /// Shifts r0 by r1.
+    fn shift(&mut self) {
+        let [right, nothing, done] = [(); 3].map(|()| self.assembler.label());
+        self.jump_if(Condition::SignedLess, R1, 0, right);
+        self.jump_if(Condition::Above, R1, 63, nothing);
+        self.alu(Alu::ShiftLeft, R0, R1);
+        self.assembler.jump(done);
+        self.assembler.place(right);
+        self.put(Instruction::Negate { width: Width::W64, destination: R1 });
+        self.jump_if(Condition::Above, R1, 63, nothing);
+        self.alu(Alu::ShiftRight, R0, R1);
+        self.assembler.jump(done);
+        self.assembler.place(nothing);
+        self.number(R0, 0);
+        self.assembler.place(done);
+    }
+
+    /// Rotates r0 by r1.
+    fn rotate(&mut self) {
+        self.copy(R2, R0);
+        self.alu(Alu::And, R1, 63);
+        self.alu(Alu::ShiftLeft, R0, R1);
+        self.put(Instruction::Negate { width: Width::W64, destination: R1 });
+        self.alu(Alu::And, R1, 63);
+        self.alu(Alu::ShiftRight, R2, R1);
+        self.alu(Alu::Or, R0, R2);
     }
 
     /// Makes the shorter code that there is for some operations with a constant. Returns whether it did.
@@ -258,7 +292,19 @@ impl Compiler {
                 self.word(a, waiting);
                 self.alu(Alu::And, R0, b - 1);
             }
-            _ => return false,
+            Shift => {
+                self.word(a, waiting);
+                match b {
+                    -63..=-1 => self.alu(Alu::ShiftRight, R0, -b),
+                    0..=63 => self.alu(Alu::ShiftLeft, R0, b),
+                    _ => self.number(R0, 0),
+                }
+            }
+            _ => {
+                let Some(alu) = exact(operation) else { return false };
+                self.word(a, waiting);
+                self.alu(alu, R0, b);
+            }
         }
         true
     }
@@ -314,6 +360,19 @@ impl Compiler {
         self.take(R1, waiting + 1);
         self.assembler.jump(back);
     }
+}
+
+/// Of operations that are one instruction.
+fn exact(operation: Operation) -> Option<Alu> {
+    Some(match operation {
+        Operation::BitAnd => Alu::And,
+        Operation::BitOr => Alu::Or,
+        Operation::BitXor => Alu::Xor,
+        Operation::AddWrap => Alu::Add,
+        Operation::SubtractWrap => Alu::Sub,
+        Operation::MultiplyWrap => Alu::Mul,
+        _ => return None,
+    })
 }
 
 pub(super) fn is_leaf(expression: &Expression) -> bool {

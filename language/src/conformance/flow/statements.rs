@@ -76,8 +76,9 @@ impl Flow<'_> {
                     (end.clone(), if runs { end } else { Some(here) })
                 })
             }
-            Foreach { variables, body, .. } => {
-                let here = variables.iter().try_fold(here, |here, variable| self.place(variable, here))?;
+            Foreach { variables, element, body, .. } => {
+                let mut variables = variables.iter().chain(element);
+                let here = variables.try_fold(here, |here, variable| self.place(variable, here))?;
                 self.repeat(here, |flow, here| (flow.block(body, here.clone()), Some(here)))
             }
             Block(block) => self.block(block, here),
