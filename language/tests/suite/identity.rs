@@ -33,8 +33,9 @@ fn what_makes_no_difference_is_not_part_of_it() {
 
 #[test]
 fn an_earlier_text_of_an_interface_of_the_system_means_the_present_one() {
-    let earlier = "INTERFACE Output; { IN Write(text: TEXT) | IN Finish | IN Update ( OUT Done | OUT Failed(reason: TEXT) ) }
-        [ IN Close ] END Output;";
+    let earlier = "INTERFACE Output;
+        { IN Write(text: TEXT) | IN Finish | IN Update ( OUT Done | OUT Failed(reason: TEXT) ) } [ IN Close ]
+        END Output;";
     let used = "COMPONENT A REQUIRES Network; VARIABLE c: ANY(Input, Output);
         BEGIN Network!Dial(\"\"); IF Network?Connected THEN Network?Connected(c); Output(c)!Write(\"\") END END A;";
     let (system, _) = system();

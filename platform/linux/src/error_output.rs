@@ -1,6 +1,7 @@
-//! ErrorOutput: standard error. What components write comes whole and in order, between the system's own messages, and
-//! after what the program has written to standard output before. `Write` waits while 64 KiB are unread; no other process
-//! does. `Update` answers when the kernel has taken everything. Writes after a failure are dropped, and `Update` says why.
+//! ErrorOutput: standard error. What components write comes whole and in order, between the system's own messages,
+//! and after what the program has written to standard output before. `Write` waits while 64 KiB are unread; no
+//! other process does. `Update` answers when the kernel has taken everything. Writes after a failure are dropped,
+//! and `Update` says why.
 
 use std::rc::Rc;
 use std::task::Poll;

@@ -1,11 +1,11 @@
 //! Files and Blocks: files by name, and their bytes at any position, for any number of processes at once.
 //!
-//! Modes of `Open`: `"r"` reads an existing file; `"rw"` reads and writes, and makes a missing file; `"w"` reads and
-//! writes, and makes or empties the file; `"x"` reads and writes a new file, and fails if it exists; `"a"` reads, writes
-//! at the end, wherever that is when it does, and makes a missing file. `List` gives the names in a directory, sorted by
-//! bytes. `Delete` deletes a file or an empty directory. `ReadBlock` gives less than
-//! was asked for only at the end of the file. `Update` returns when everything written is on the disk. Other processes
-//! run meanwhile, and between the parts of long operations.
+//! Modes of `Open`: `"r"` reads an existing file; `"rw"` reads and writes, and makes a missing file; `"w"` reads
+//! and writes, and makes or empties the file; `"x"` reads and writes a new file, and fails if it exists; `"a"`
+//! reads, writes at the end, and makes a missing file. `List` gives the names in a directory, sorted by bytes.
+//! `Delete` deletes a file or an empty directory. `ReadBlock` gives less than was asked for only at the end of the
+//! file. `Update` returns when everything written is on the disk. Other processes run meanwhile, and between the
+//! parts of long operations.
 
 use std::fs::{self, OpenOptions};
 use std::io;

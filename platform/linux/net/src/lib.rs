@@ -2,7 +2,7 @@
 //!
 //! * [`place`] is a server's address as names have it. [`dial`] makes a connection to it, [`stream_dial`] one with TLS,
 //!   if that is wanted. [`entry`] listens at an address.
-//! * [`socket`] is a connection with its output buffer ([`outflow`]), [`secure`] is TLS, [`stream`] a connection with or
+//! * [`socket`] is a connection, [`outflow`] its output buffer, [`secure`] is TLS, [`stream`] a connection with or
 //!   without TLS. [`alive`] has the kernel find out that the other end has gone.
 //! * [`datagram`] makes sockets for UDP.
 //! * [`datum`] is a value of a message in a foreign format, such as [`xdr`].

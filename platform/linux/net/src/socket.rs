@@ -154,8 +154,8 @@ impl Socket {
         }
     }
 
-    /// The other side has taken too long to receive: what is left is dropped, and the connection ends both ways, because
-    /// the other side has only a part.
+    /// The other side has taken too long to receive: what is left is dropped. The connection ends both ways,
+    /// because the other side has only a part.
     pub fn expire(&self) {
         self.output.borrow_mut().fail(io::Error::other("timeout"));
         // It may be gone already.

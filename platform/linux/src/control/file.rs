@@ -1,5 +1,5 @@
-//! The control socket's file. It is removed when the program ends, also by `exit`. A file that a killed program has left
-//! is replaced.
+//! The control socket's file. It is removed when the program ends, also by `exit`. A file that a killed program has
+//! left is replaced.
 //!
 //! # Soundness
 //!

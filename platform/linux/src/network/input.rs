@@ -1,8 +1,8 @@
-//! The service Input: reads from a connection or a pipe, by lines or by number of bytes. A line comes without its end, `\n` or
-//! `\r\n`, which the last line may lack. `Read(n)` gives what has arrived, at least one byte and at most n; `Read(0)`
-//! gives an empty text at once. A line of more than 64 KiB fails, so that a peer that sends no line ends can't fill the
-//! memory. `Limit` sets a time limit for later reads; 0 or less means none. A read that exceeds it fails with
-//! "timeout", and the bytes that have arrived stay for the next.
+//! The service Input: reads from a connection or a pipe, by lines or by number of bytes. A line comes without its
+//! end, `\n` or `\r\n`, which the last line may lack. `Read(n)` gives what has arrived, at least one byte and at
+//! most n; `Read(0)` gives an empty text at once. A line of more than 64 KiB fails, so that a peer that sends no
+//! line ends can't fill the memory. `Limit` sets a time limit for later reads; 0 or less means none. A read that
+//! exceeds it fails with "timeout", and the bytes that have arrived stay for the next.
 
 use std::cell::RefCell;
 use std::io;

@@ -1,9 +1,10 @@
-//! The service Output: writes to a connection or a pipe. `Write` collects bytes, to be sent together with the next ones. While 64
-//! KiB are unsent the service accepts no more, so a slow peer slows the writing component down and doesn't fill the
-//! memory. `Update` answers when the kernel has taken everything. `Finish` ends sending and `Close` ends both
-//! directions, after all that was written. A closed or deleted connection may take ten more seconds to send the rest,
-//! but no client waits for that. Writes after a failure or the end are dropped, and `Update` says why. A request that
-//! exceeds the time limit set by `Limit` is such a failure ("timeout"), because the other side has only a part.
+//! The service Output: writes to a connection or a pipe. `Write` collects bytes, to be sent together with the next
+//! ones. While 64 KiB are unsent the service accepts no more, so a slow peer slows the writing component down and
+//! doesn't fill the memory. `Update` answers when the kernel has taken everything. `Finish` ends sending and
+//! `Close` ends both directions, after all that was written. A closed or deleted connection may take ten more
+//! seconds to send the rest, but no client waits for that. Writes after a failure or the end are dropped, and
+//! `Update` says why. A request that exceeds the time limit set by `Limit` is such a failure ("timeout"), because
+//! the other side has only a part.
 
 use std::rc::Rc;
 use std::task::Poll;
