@@ -262,6 +262,30 @@ fn a_watch_that_nobody_reads_holds_each_kind_once() {
 }
 
 #[test]
+fn a_watch_that_nobody_reads_ends_with_its_component() {
+    let folder = folder_with(
+        "COMPONENT Main REQUIRES Signals;
+         COMPONENT Deaf REQUIRES Signals;
+         BEGIN Signals!Watch
+         END Deaf;
+         VARIABLE deaf[i: INTEGER]: Deaf; i: INTEGER;
+         BEGIN
+           FOR i := 1 TO 100 DO NEW(deaf[i]); CONNECT(Signals(deaf[i]), Signals) END;
+           WRITE(\"ready\"); WRITELINE; PASSIVATE(800);
+           FOR i := 1 TO 100 DO DELETE(deaf[i]) END; WRITE(\"end\")
+         END Main;",
+    );
+    let mut program = Watched::run(folder.path(), &[]);
+    assert_eq!(program.line(), "ready");
+    for sent in ENDING.into_iter().cycle().take(1000) {
+        program.signal(sent);
+        thread::sleep(Duration::from_micros(300));
+    }
+    let (rest, output) = program.end();
+    assert_eq!((rest.as_str(), status(&output)), ("end", 0), "{}", complaint(&output));
+}
+
+#[test]
 fn when_none_watches_any_more_signals_end_it_again() {
     let folder = folder_with(
         "COMPONENT Main REQUIRES Signals;
