@@ -169,7 +169,7 @@ COMPONENT Watcher OFFERS Heard REQUIRES Signals;
   IMPLEMENTATION Heard;
   VARIABLE n: INTEGER; more: BOOLEAN;
   BEGIN
-    BEGIN {EXCLUSIVE} Signals!Watch END;
+    BEGIN {EXCLUSIVE} Signals!Watch; Signals?Watching END;
     !Name(\"ready\"); more := TRUE;
     WHILE more DO
       BEGIN {EXCLUSIVE}
@@ -244,7 +244,7 @@ fn a_watch_that_nobody_reads_holds_each_kind_once() {
     let folder = folder_with(
         "COMPONENT A REQUIRES Signals, Console; VARIABLE n: INTEGER; x: TEXT;
          BEGIN
-           Signals!Watch; WRITE(\"ready\"); WRITELINE; PASSIVATE(1500);
+           Signals!Watch; Signals?Watching; WRITE(\"ready\"); WRITELINE; PASSIVATE(1500);
            WHILE INPUT(Signals, User) DO Signals?User(n); WRITE(n); WRITELINE; PASSIVATE(20) END;
            WRITE(\"end\")
          END A;",
@@ -266,7 +266,7 @@ fn a_watch_that_nobody_reads_ends_with_its_component() {
     let folder = folder_with(
         "COMPONENT Main REQUIRES Signals;
          COMPONENT Deaf REQUIRES Signals;
-         BEGIN Signals!Watch
+         BEGIN Signals!Watch; Signals?Watching
          END Deaf;
          VARIABLE deaf[i: INTEGER]: Deaf; i: INTEGER;
          BEGIN
@@ -291,7 +291,7 @@ fn when_none_watches_any_more_signals_end_it_again() {
         "COMPONENT Main REQUIRES Signals;
          COMPONENT Once REQUIRES Signals;
          BEGIN
-           Signals!Watch; WRITE(\"ready\"); WRITELINE; Signals?Interrupt; WRITE(\"heard\"); WRITELINE
+           Signals!Watch; Signals?Watching; WRITE(\"ready\"); WRITELINE; Signals?Interrupt; WRITE(\"heard\"); WRITELINE
          END Once;
          VARIABLE once: Once;
          BEGIN
@@ -311,7 +311,7 @@ fn when_none_watches_any_more_signals_end_it_again() {
 #[test]
 fn a_program_that_watches_ends_by_itself_too() {
     let folder = folder_with(
-        "COMPONENT A REQUIRES Signals; BEGIN Signals!Watch; PASSIVATE(50); WRITE(\"end\") END A;",
+        "COMPONENT A REQUIRES Signals; BEGIN Signals!Watch; Signals?Watching; PASSIVATE(50); WRITE(\"end\") END A;",
     );
     let output = drystone(folder.path(), &["run", "program.dry"]);
     assert_eq!((printed(&output).as_str(), status(&output)), ("end", 0), "{}", complaint(&output));
@@ -323,7 +323,7 @@ fn a_shutdown_may_take_its_time() {
     let folder = folder_with(
         "COMPONENT A REQUIRES Signals;
          BEGIN
-           Signals!Watch; WRITE(\"ready\"); WRITELINE; Signals?Terminate; PASSIVATE(1800);
+           Signals!Watch; Signals?Watching; WRITE(\"ready\"); WRITELINE; Signals?Terminate; PASSIVATE(1800);
            Signals?Terminate; WRITE(\"clean\"); HALT(7)
          END A;",
     );

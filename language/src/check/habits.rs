@@ -20,7 +20,9 @@ pub(super) fn instead_of(name: &str) -> Option<&'static str> {
             "require ErrorOutput, then ErrorOutput!Write(x): standard error"
         }
         "getenv" | "environ" => "require Environment, then Environment!Get(name)",
-        "signal" | "sigaction" | "trap" => "require Signals, then Signals!Watch; Signals?Terminate",
+        "signal" | "sigaction" | "trap" => {
+            "require Signals, then Signals!Watch; Signals?Watching; Signals?Terminate"
+        }
         "system" | "popen" | "exec" | "execve" => {
             "require Processes, then Processes!Program(name); Processes!Start"
         }

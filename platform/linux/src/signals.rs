@@ -218,6 +218,7 @@ pub(crate) async fn attend(mut client: Server, signals: Rc<Signals>) {
         return;
     }
     let watch = signals.watch();
+    client.send(Out::Watching).await;
     while !client.has_left() {
         let signal = client.until(|waiter| watch.next(waiter)).await;
         client.send(message(signal)).await;
