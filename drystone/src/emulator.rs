@@ -132,9 +132,13 @@ fn read_messages(mut from: impl BufRead, ready: &Sender<()>) -> Option<i32> {
     let mut status = None;
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
-        match line.strip_prefix(STATUS) {
-            Some(said) => {
-                status = String::from_utf8_lossy(said).trim().parse::<i64>().ok().map(|it| it as i32)
+        // What the program has written before need not end with a line.
+        match line.windows(STATUS.len()).rposition(|part| part == STATUS) {
+            Some(at) => {
+                let (before, said) = line.split_at(at);
+                say(String::from_utf8_lossy(before));
+                let said = String::from_utf8_lossy(&said[STATUS.len()..]);
+                status = said.trim().parse::<i64>().ok().map(|it| it as i32)
             }
             None if line == READY => _ = ready.send(()),
             None => say(String::from_utf8_lossy(&line)),

@@ -100,6 +100,17 @@ pub unsafe extern "C" fn ds_halt(w: *mut Worker, p: *mut Process, status: i64) {
     // SAFETY: the process is live, and the records of a worker are its thread's.
     unsafe {
         (*p).status = FAILED;
+        halt(w, status);
+    }
+}
+
+/// The program ends as by `HALT`, though none of its processes says so.
+///
+/// # Safety
+/// `w` is the worker of this thread.
+pub unsafe fn halt(w: *mut Worker, status: i64) {
+    // SAFETY: the records of a worker are its thread's.
+    unsafe {
         (*ground(w)).halted = Some(status);
         want_attention(w);
     }

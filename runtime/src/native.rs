@@ -37,6 +37,7 @@ pub use alloc::boxed::Box as Boxed;
 
 pub use drystone_component::Fingerprint;
 
+pub use crate::failure::halt;
 pub use crate::platform::Waiter;
 pub use crate::values::{Held, Parcel, Part, Putting, Taking, Text, Unmade, Value, Values};
 

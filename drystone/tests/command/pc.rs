@@ -180,6 +180,48 @@ fn arguments_come_as_they_were_given() {
 }
 
 #[test]
+fn errors_go_where_messages_go() {
+    if !is_there() {
+        return;
+    }
+    let text = "COMPONENT A REQUIRES ErrorOutput;
+        BEGIN
+          ErrorOutput!Write(\"one\\n\"); ErrorOutput!Update; ErrorOutput?Done;
+          WRITE(\"out\"); ErrorOutput!Write(\"no line\"); HALT(3)
+        END A;";
+    assert_eq!(same(text, &[], |_| ()), ("out".into(), "one\nno line".into(), 3));
+}
+
+#[test]
+fn what_is_appended_to_a_file_comes_at_its_end() {
+    if !is_there() {
+        return;
+    }
+    let text = "COMPONENT A REQUIRES Files; VARIABLE f: ANY(Blocks); x: TEXT; i: INTEGER;
+        BEGIN
+          FOR i := 1 TO 2 DO
+            Files!Open(\"log\", \"a\"); Files?Opened(f);
+            f!WriteBlock(0, \"one;\"); f?Written; f!WriteBlock(1, \"two;\"); f?Written;
+            f!ReadBlock(0, 100); f?Block(x); WRITE(x); WRITELINE; DELETE(f)
+          END
+        END A;";
+    assert_eq!(same(text, &[], |_| ()), ("one;two;\none;two;one;two;\n".into(), String::new(), 0));
+}
+
+#[test]
+fn what_a_machine_has_not_is_refused_with_a_sentence() {
+    if !is_there() {
+        return;
+    }
+    for interface in ["Network", "Environment", "Signals", "Folders", "Processes"] {
+        let folder = folder_with(&format!("COMPONENT A REQUIRES {interface}; END A;"));
+        let refused = said(&output(run(folder.path(), &["--platform", "pc"], "program.dry")));
+        let why = format!("error: {interface}: the system offers no such interface\n");
+        assert_eq!(refused, (String::new(), why, 2));
+    }
+}
+
+#[test]
 fn statuses_are_those_of_a_process() {
     if !is_there() {
         return;

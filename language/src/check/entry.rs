@@ -183,7 +183,7 @@ impl<'c> Choice<'c> {
                     continue;
                 }
                 (format!("the system gives one connection of {name}"), "leave out the cardinality".into())
-            } else if self.beside_crates && !names.contains(&name) {
+            } else if self.beside_crates {
                 continue;
             } else if names.contains(&name) {
                 (

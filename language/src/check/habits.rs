@@ -16,6 +16,17 @@ pub(super) fn instead_of(name: &str) -> Option<&'static str> {
         "read" | "readln" | "readline" | "input" | "scanf" | "gets" => {
             "require Console, then Console!ReadLine; Console?Line(x)"
         }
+        "stderr" | "eprintln" | "eprint" | "perror" | "cerr" => {
+            "require ErrorOutput, then ErrorOutput!Write(x): standard error"
+        }
+        "getenv" | "environ" => "require Environment, then Environment!Get(name)",
+        "signal" | "sigaction" | "trap" => {
+            "require Signals, then Signals!Watch; Signals?Watching; Signals?Terminate"
+        }
+        "system" | "popen" | "exec" | "execve" => {
+            "require Processes, then Processes!Program(name); Processes!Start"
+        }
+        "mkdir" | "rmdir" => "require Folders, then Folders!Make(name) or Folders!Remove(name)",
         "len" | "strlen" | "size" | "length" => "LENGTH(t) is the length of a text",
         "nil" | "null" | "none" | "undefined" => {
             "there are no references: EXISTS(x) tells whether x holds something"

@@ -13,13 +13,18 @@ use super::definitions::Definitions;
 use super::diagnostics::Diagnostics;
 use super::symbols::ScopeId;
 
+/// Messages of the system's interfaces that earlier texts of these don't have. Any state that the client may send in
+/// has them, and they change none.
+const ADDED: [(&str, &str); 1] = [("Output", "Limit")];
+
 /// The contents of one declaration.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Contents {
     messages: Vec<DeclaredMessage>,
     states: Vec<State>,
 }
 
+#[derive(Clone)]
 struct DeclaredMessage {
     message: Message,
     /// Its first mention in the protocol.
@@ -47,6 +52,7 @@ pub(super) fn resolve(definitions: &mut Definitions, diagnostics: &mut Diagnosti
     for declared in &definitions.declared.interfaces {
         contents.push(contents_of(declared, definitions, diagnostics));
     }
+    renew(&definitions.declared.interfaces, &mut contents);
     let classes = interface_classes(&definitions.declared.interfaces, &contents);
     let mut first_of_class = HashMap::new();
     let mut ids = Vec::new();
@@ -83,6 +89,49 @@ pub(super) fn resolve(definitions: &mut Definitions, diagnostics: &mut Diagnosti
     }
     for (declared, id) in definitions.declared.interfaces.iter_mut().zip(ids) {
         declared.id = id;
+    }
+}
+
+/// A program may declare the system's interfaces itself. Where it does so by an earlier text, it means what the system
+/// has now.
+fn renew(declared: &[DeclaredInterface], contents: &mut [Contents]) {
+    for (name, added) in ADDED {
+        let named = |&index: &usize| declared[index].tree.name.text == name;
+        let all: Vec<usize> = (0..declared.len()).filter(named).collect();
+        let Some(&system) = all.iter().find(|&&index| declared[index].is_predeclared()) else { continue };
+        let earlier = contents[system].without(added);
+        for index in all {
+            if contents[index].is_same(&earlier) {
+                contents[index] = contents[system].clone();
+            }
+        }
+    }
+}
+
+impl Contents {
+    /// The same without a message that leaves each state as it is.
+    fn without(&self, message: &str) -> Contents {
+        let left_out = self.messages.iter().position(|it| it.message.name == message);
+        let mut earlier = self.clone();
+        let Some(left_out) = left_out else { return earlier };
+        earlier.messages.remove(left_out);
+        for state in &mut earlier.states {
+            state.transitions.retain(|&(message, _)| message != left_out);
+            for (message, _) in &mut state.transitions {
+                *message -= usize::from(*message > left_out);
+            }
+        }
+        earlier
+    }
+
+    /// Whether messages and automaton are the same, as far as no other interface is mentioned.
+    fn is_same(&self, other: &Contents) -> bool {
+        let messages = |contents: &Contents| -> Vec<(ast::Direction, String, Vec<Type>)> {
+            let messages = contents.messages.iter().map(|declared| &declared.message);
+            let types = |message: &Message| message.parameters.iter().map(|(_, ty)| ty.clone()).collect();
+            messages.map(|message| (message.direction, message.name.clone(), types(message))).collect()
+        };
+        messages(self) == messages(other) && self.states == other.states
     }
 }
 

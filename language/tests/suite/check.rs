@@ -38,8 +38,21 @@ fn the_interfaces_of_the_system_have_protocols() {
     let (program, offered) = system();
     assert!(program.interfaces.iter().all(|interface| interface.states.len() > 1));
     let names: Vec<_> = offered.iter().map(|id| program.interfaces[id.index()].name.as_str()).collect();
-    let wanted =
-        ["SystemTime", "FileSystem", "GraphicView", "Console", "Arguments", "Files", "Network", "Bindings"];
+    let wanted = [
+        "SystemTime",
+        "FileSystem",
+        "GraphicView",
+        "Console",
+        "ErrorOutput",
+        "Arguments",
+        "Environment",
+        "Signals",
+        "Files",
+        "Folders",
+        "Processes",
+        "Network",
+        "Bindings",
+    ];
     assert_eq!(names, wanted);
 }
 

@@ -32,6 +32,20 @@ fn what_makes_no_difference_is_not_part_of_it() {
 }
 
 #[test]
+fn an_earlier_text_of_an_interface_of_the_system_means_the_present_one() {
+    let earlier = "INTERFACE Output;
+        { IN Write(text: TEXT) | IN Finish | IN Update ( OUT Done | OUT Failed(reason: TEXT) ) } [ IN Close ]
+        END Output;";
+    let used = "COMPONENT A REQUIRES Network; VARIABLE c: ANY(Input, Output);
+        BEGIN Network!Dial(\"\"); IF Network?Connected THEN Network?Connected(c); Output(c)!Write(\"\") END END A;";
+    let (system, _) = system();
+    assert_eq!(identity(&checked(&format!("{earlier} {used}")), "Output"), identity(&system, "Output"));
+    // One that only has its name is another.
+    let other = earlier.replace("[ IN Close ]", "");
+    assert_ne!(identity(&checked(&other), "Output"), identity(&system, "Output"));
+}
+
+#[test]
 fn everything_else_is() {
     let mut seen = HashSet::new();
     for text in [

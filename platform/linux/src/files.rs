@@ -1,10 +1,11 @@
 //! Files and Blocks: files by name, and their bytes at any position, for any number of processes at once.
 //!
-//! Modes of `Open`: `"r"` reads an existing file; `"rw"` reads and writes, and makes a missing file; `"w"` reads and
-//! writes, and makes or empties the file; `"x"` reads and writes a new file, and fails if it exists. `List` gives the
-//! names in a directory, sorted by bytes. `Delete` deletes a file or an empty directory. `ReadBlock` gives less than
-//! was asked for only at the end of the file. `Update` returns when everything written is on the disk. Other processes
-//! run meanwhile, and between the parts of long operations.
+//! Modes of `Open`: `"r"` reads an existing file; `"rw"` reads and writes, and makes a missing file; `"w"` reads
+//! and writes, and makes or empties the file; `"x"` reads and writes a new file, and fails if it exists; `"a"`
+//! reads, writes at the end, and makes a missing file. `List` gives the names in a directory, sorted by bytes.
+//! `Delete` deletes a file or an empty directory. `ReadBlock` gives less than was asked for only at the end of the
+//! file. `Update` returns when everything written is on the disk. Other processes run meanwhile, and between the
+//! parts of long operations.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -49,6 +50,10 @@ impl Directory {
                 options.create(true);
                 existing
             }
+            b"a" => {
+                options.append(true).create(true);
+                existing
+            }
             b"w" => {
                 options.create(true).truncate(true);
                 path.to_path_buf()
@@ -59,7 +64,7 @@ impl Directory {
             }
             _ => {
                 return Err(io::Error::other(
-                    "Unknown mode: r (read), rw (read and write), w (write anew) or x (make) is expected",
+                    "Unknown mode: r (read), rw (read and write), w (write anew), x (make) or a (append) is expected",
                 ));
             }
         };

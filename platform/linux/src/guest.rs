@@ -11,6 +11,7 @@ use drystone_kortex::domain::{self, Home, Link, Party, Trust};
 use crate::Options;
 use crate::bindings::{self, Offer};
 use crate::platform::{Linux, Output};
+use crate::signals::Signals;
 
 /// Runs a component until it is deleted, and returns the exit status. Its program is at the other end of the channel,
 /// with the same capacity.
@@ -24,8 +25,9 @@ pub(crate) fn run(
     // The control socket belongs to the program, not to its domains.
     let options = &Options { control: None, ..options.clone() };
     let bindings = |reactor: &_| bindings::all(program, options, reactor, run);
-    let mut platform =
-        Linux::new(Instant::now(), Output::Standard, options, bindings).map_err(io::Error::other)?;
+    // Signals are the program's, too.
+    let mut platform = Linux::new(Instant::now(), Output::Standard, options, Signals::none, bindings)
+        .map_err(io::Error::other)?;
     let home: Rc<dyn Home> = platform.reactor.clone();
     let composites = Some(platform.composites().clone());
     let end = offer.open(trust, &platform.reactor)?;

@@ -14,14 +14,15 @@ use drystone_runtime::Outcome;
 use drystone_runtime::platform::Platform;
 
 use crate::platform::{Linux, Output};
+use crate::signals::{Signals, end_by};
 use crate::{Options, bindings, guest, standard, system};
 
 /// Runs a program to its end. Returns the process's exit status: that of the program, or 2 if the system can't offer
 /// what it requires.
 ///
 /// From then on SIGPIPE is ignored, and the limit on open files is raised as far as allowed. Everything that the
-/// program has written is on standard output when it waits, and when this returns. SIGINT and SIGTERM end it as usual.
-/// SIGQUIT shows what its processes wait for.
+/// program has written is on standard output when it waits, and when this returns. A signal that ends the program ends
+/// the process, too, after that. SIGQUIT shows what its processes wait for.
 pub fn run(program: &'static Program, options: Options) -> i32 {
     let start = Instant::now();
     let failed = |message| {
@@ -32,11 +33,17 @@ pub fn run(program: &'static Program, options: Options) -> i32 {
             if options.stats {
                 report(&run.outcome, start);
             }
-            if let Err(message) = run.remains {
-                failed(message);
-                return 1;
+            let status = match run.remains {
+                Ok(()) => run.outcome.status as i32,
+                Err(message) => {
+                    failed(message);
+                    1
+                }
+            };
+            if let Some(signal) = run.ended_by {
+                end_by(signal);
             }
-            run.outcome.status as i32
+            status
         }
         Err(message) => {
             failed(message);
@@ -62,6 +69,8 @@ struct Run {
     output: Output,
     /// Failures at the end.
     remains: Result<(), String>,
+    /// The signal that has ended the program.
+    ended_by: Option<i32>,
 }
 
 fn try_run(
@@ -71,15 +80,14 @@ fn try_run(
     output: Output,
 ) -> Result<Run, String> {
     settle();
-    let is_whole_process = matches!(output, Output::Standard);
-    let mut platform =
-        Linux::new(start, output, options, |reactor| bindings::all(program, options, reactor, guest::run))?;
-    if is_whole_process {
-        platform.expect_quit();
-    }
-    let reactor = platform.reactor.clone();
-    let questions = platform.questions().clone();
-    let (kind, system, remains) = system::make(program, options, &reactor, &questions, start)?;
+    let signals: fn(&_) -> _ = match output {
+        Output::Standard => Signals::expect,
+        Output::Kept(_) => Signals::none,
+    };
+    let bindings = |reactor: &_| bindings::all(program, options, reactor, guest::run);
+    let mut platform = Linux::new(start, output, options, signals, bindings)?;
+    let (reactor, signals) = (platform.reactor.clone(), platform.signals().clone());
+    let (kind, system, remains) = system::make(program, options, &platform, start)?;
     let cores = if options.cores == 0 { platform.threads().processors() } else { options.cores };
     let memory_limit = if options.memory == 0 { usize::MAX } else { options.memory };
     let seed = options.seed.unwrap_or_else(|| RandomState::new().hash_one(0));
@@ -94,7 +102,7 @@ fn try_run(
     let remains = remains.finish(options);
     reactor.finish();
     reactor.abandon();
-    Ok(Run { outcome, output: platform.end(), remains })
+    Ok(Run { outcome, output: platform.end(), remains, ended_by: signals.ended_by() })
 }
 
 /// Prints figures about a run.

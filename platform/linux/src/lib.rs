@@ -1,5 +1,5 @@
 //! A Drystone program as a Linux process. [`run`] runs it. The system's interfaces (language reference, section 8) are
-//! files, the console, the clock, a picture and sockets.
+//! files, the console, the clock, a picture, sockets, signals and processes.
 //!
 //! All waiting is done in one place, the [reactor](drystone_reactor). Each interface is a native component's service in
 //! a module of its own. This crate doesn't know how programs are compiled or scheduled.
@@ -8,8 +8,11 @@ pub mod bindings;
 mod console;
 mod control;
 mod disk;
+mod environment;
+mod error_output;
 mod file_system;
 mod files;
+mod folders;
 mod guest;
 mod host_process;
 mod names;
@@ -18,9 +21,11 @@ mod outlet;
 mod own_bindings;
 mod picture;
 mod platform;
+mod processes;
 pub mod processor;
 mod questions;
 mod quit;
+mod signals;
 mod standard;
 mod start;
 mod system;

@@ -5,10 +5,10 @@
 
 mod address;
 mod connection;
-mod input;
+pub(crate) mod input;
 mod listener;
 mod net;
-mod output;
+pub(crate) mod output;
 
 use std::cell::RefCell;
 use std::io;

@@ -16,7 +16,8 @@ use std::rc::Rc;
 use mio::unix::SourceFd;
 
 use crate::standard::write_all;
-use drystone_reactor::{Handler, Reactor};
+use drystone_reactor::{Direction, Handler, Reactor, reason};
+use drystone_runtime::native::Waiter;
 
 /// Bytes that a pipe with any room has room for.
 const ROOM: usize = 4096;
@@ -163,23 +164,30 @@ fn opened_anew(fd: RawFd) -> Option<OwnedFd> {
     options.open(format!("/proc/self/fd/{fd}")).ok().map(OwnedFd::from)
 }
 
-/// The system's messages on standard error. The program never waits for a reader. If too many bytes wait, further
-/// messages are only counted.
+/// Standard error: the system's messages, and what the program writes there. The program never waits for a reader, only
+/// components that write much. If too many bytes wait, further messages of the system are only counted.
 pub(crate) struct Errors {
     outlet: Rc<Outlet>,
+    reactor: Rc<Reactor>,
+    /// Where those wait that write much.
+    source: usize,
     rest: RefCell<Vec<u8>>,
     lost: Cell<usize>,
+    /// Why nothing can be written any more.
+    failure: RefCell<Option<io::Error>>,
 }
 
 /// Most bytes that wait.
 const MOST: usize = 4 << 20;
 
 impl Errors {
-    pub(crate) fn new(reactor: &Rc<Reactor>) -> Errors {
+    pub(crate) fn new(reactor: &Rc<Reactor>) -> Rc<Errors> {
         let outlet = Outlet::new(libc::STDERR_FILENO, reactor);
-        Errors { outlet, rest: RefCell::default(), lost: Cell::new(0) }
+        let (rest, lost, failure) = Default::default();
+        Rc::new(Errors { outlet, reactor: reactor.clone(), source: reactor.source(), rest, lost, failure })
     }
 
+    /// A message of the system.
     pub(crate) fn tell(&self, bytes: &[u8]) {
         let mut rest = self.rest.borrow_mut();
         if rest.len() + bytes.len() > MOST {
@@ -191,14 +199,39 @@ impl Errors {
         self.go_on();
     }
 
+    /// Takes what the program writes. It is written when the program waits next, after what it has written to standard
+    /// output before.
+    pub(crate) fn add(&self, bytes: &[u8]) {
+        if self.failure.borrow().is_none() {
+            self.rest.borrow_mut().extend_from_slice(bytes);
+        }
+    }
+
+    /// How many bytes wait.
+    pub(crate) fn unsent(&self) -> usize {
+        self.rest.borrow().len()
+    }
+
+    /// Why nothing can be written any more.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.failure.borrow().as_ref().map(reason)
+    }
+
+    /// The process is woken when less waits.
+    pub(crate) fn wait_for_room(&self, waiter: Waiter) {
+        self.reactor.wait_for(waiter, Some((self.source, Direction::Write)), None);
+    }
+
     /// Writes waiting messages as far as there is room. Returns whether none are left.
     pub(crate) fn go_on(&self) -> bool {
         let mut rest = self.rest.borrow_mut();
         if rest.is_empty() {
             return true;
         }
-        // If standard error fails, the failure can't be reported.
-        let written = self.outlet.write(&rest).unwrap_or(rest.len());
+        let written = self.outlet.write(&rest).unwrap_or_else(|error| {
+            *self.failure.borrow_mut() = Some(error);
+            rest.len()
+        });
         rest.drain(..written);
         let lost = if rest.is_empty() { self.lost.take() } else { 0 };
         if lost > 0 {
@@ -206,12 +239,15 @@ impl Errors {
                 format!("error: {lost} messages more, which nobody has read in time\n").as_bytes(),
             );
         }
+        if written > 0 {
+            self.reactor.wake(self.source, Direction::Write);
+        }
         rest.is_empty()
     }
 
-    /// Whether messages wait for a reader.
-    pub(crate) fn is_full(&self) -> bool {
-        self.outlet.is_full()
+    /// Whether something waits to be written.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.unsent() > 0
     }
 
     /// Writes all that is left: the program has ended.

@@ -17,7 +17,7 @@ use crate::Options;
 use crate::control::Control;
 use crate::outlet::{Errors, Outlet};
 use crate::questions::Questions;
-use crate::quit::Quit;
+use crate::signals::Signals;
 use crate::standard;
 use crate::threads::LinuxThreads;
 use drystone_reactor::Reactor;
@@ -36,13 +36,12 @@ pub(crate) struct Linux {
     pub(crate) reactor: Rc<Reactor>,
     pub(crate) output: Output,
     outlet: Rc<Outlet>,
-    errors: Errors,
+    errors: Rc<Errors>,
     bindings: Bindings,
     composites: Rc<dyn Composites>,
     questions: Rc<Questions>,
     control: Option<Rc<Control>>,
-    /// Only for the process's own program.
-    quit: Option<Quit>,
+    signals: Rc<Signals>,
     threads: &'static LinuxThreads,
 }
 
@@ -53,9 +52,11 @@ impl Linux {
         start: Instant,
         output: Output,
         options: &Options,
+        signals: impl FnOnce(&Rc<Reactor>) -> Rc<Signals>,
         bindings: impl FnOnce(&Rc<Reactor>) -> (Bindings, Rc<dyn Composites>),
     ) -> Result<Linux, String> {
         let reactor = Reactor::new().map_err(|error| reason(&error))?;
+        let signals = signals(&reactor);
         let threads = LinuxThreads::new(start, reactor.waker());
         let (bindings, composites) = bindings(&reactor);
         let questions = Questions::new(&reactor);
@@ -63,13 +64,28 @@ impl Linux {
         let control = options.control.as_ref().map(listen).transpose()?;
         let outlet = Outlet::new(libc::STDOUT_FILENO, &reactor);
         let errors = Errors::new(&reactor);
-        let quit = None;
-        Ok(Linux { reactor, output, outlet, errors, bindings, composites, questions, control, quit, threads })
+        Ok(Linux {
+            reactor,
+            output,
+            outlet,
+            errors,
+            bindings,
+            composites,
+            questions,
+            control,
+            signals,
+            threads,
+        })
     }
 
-    /// From now on, SIGQUIT shows the program's processes.
-    pub(crate) fn expect_quit(&mut self) {
-        self.quit = Some(Quit::expect(self.reactor.waker()));
+    /// The program's signals.
+    pub(crate) fn signals(&self) -> &Rc<Signals> {
+        &self.signals
+    }
+
+    /// Standard error.
+    pub(crate) fn errors(&self) -> &Rc<Errors> {
+        &self.errors
     }
 
     /// Questions to the running program.
@@ -125,12 +141,14 @@ impl Platform for Linux {
     }
 
     fn wait(&mut self, timeout: Option<u64>, wake: &mut dyn FnMut(*mut Process)) {
+        // What can't be written now can be when the reactor says so.
+        self.errors.go_on();
         self.reactor.wait(timeout.map(Duration::from_nanos), wake);
         self.errors.go_on();
     }
 
     fn pending(&self) -> usize {
-        self.reactor.pending() + usize::from(self.outlet.is_full()) + usize::from(self.errors.is_full())
+        self.reactor.pending() + usize::from(self.outlet.is_full()) + usize::from(self.errors.is_pending())
     }
 
     fn waiting(&self, each: &mut dyn FnMut(*mut Process)) {
@@ -146,12 +164,11 @@ impl Platform for Linux {
     }
 
     fn asked(&mut self) -> Option<Question> {
-        let quit = self.quit.as_ref().and_then(Quit::asked);
-        quit.or_else(|| self.questions.next())
+        self.signals.asked().or_else(|| self.questions.next())
     }
 
     fn is_asked(&self) -> bool {
-        self.questions.may_come() || self.quit.as_ref().is_some_and(Quit::is_asked)
+        self.questions.may_come() || self.signals.have_come()
     }
 
     fn binder(&mut self) -> Option<&mut dyn Binder> {

@@ -19,14 +19,20 @@ use drystone_runtime::native::{Component, Declaration, Kind, Serving};
 use crate::Options;
 use crate::console::{Input, Reader};
 use crate::disk;
+use crate::error_output::ErrorWriter;
 use crate::file_system::{FileClient, OpenFiles};
 use crate::files::Directory;
+use crate::folders::Keeper;
 use crate::interfaces::*;
 use crate::names::Names;
 use crate::network::{Net, NetworkClient};
+use crate::outlet::Errors;
 use crate::own_bindings;
 use crate::picture;
+use crate::platform::Linux;
+use crate::processes::{Children, Kinds, Starter};
 use crate::questions::Questions;
+use crate::signals::Signals;
 use crate::system_time::Clock;
 use drystone_reactor::Reactor;
 use drystone_reactor::reason;
@@ -50,12 +56,14 @@ pub(crate) struct Remains {
     /// The picture, if the program may have drawn one.
     canvas: Option<Rc<RefCell<Canvas>>>,
     files: Rc<OpenFiles>,
+    children: Rc<Children>,
 }
 
 impl Remains {
     /// Writes the changes of files that are still open, because a program may have ended before its services. Saves the
-    /// picture where the options say. An error says what went wrong.
+    /// picture where the options say. Ends the processes that the program has started. An error says what went wrong.
     pub(crate) fn finish(&self, options: &Options) -> Result<(), String> {
+        self.children.end();
         disk::finish();
         self.files.update()?;
         match (&self.canvas, &options.graphics) {
@@ -72,6 +80,8 @@ struct Ground<'a> {
     options: &'a Options,
     reactor: &'a Rc<Reactor>,
     questions: &'a Rc<Questions>,
+    errors: &'a Rc<Errors>,
+    signals: &'a Rc<Signals>,
     start: Instant,
     names: Rc<Names>,
     remains: Remains,
@@ -96,6 +106,18 @@ static OWN: &[(&Declaration, Begin)] = &[
         let input = Input::new(ground.reactor.clone());
         Ok(Box::new(move || console::serve(Reader(input.clone()))))
     }),
+    (&error_output::DECLARATION, |ground| {
+        let errors = ground.errors.clone();
+        Ok(Box::new(move || error_output::serve(ErrorWriter::new(errors.clone()))))
+    }),
+    (&environment::DECLARATION, |_| Ok(Box::new(|| environment::session(crate::environment::attend)))),
+    (&signals::DECLARATION, |ground| {
+        let signals = ground.signals.clone();
+        Ok(Box::new(move || {
+            let signals = signals.clone();
+            signals::session(|client| crate::signals::attend(client, signals))
+        }))
+    }),
     (&file_system::DECLARATION, |ground| {
         let (reactor, names) = (ground.reactor.clone(), ground.names.clone());
         let files = ground.remains.files.clone();
@@ -110,6 +132,20 @@ static OWN: &[(&Declaration, Begin)] = &[
         Ok(Box::new(move || {
             let directory = Directory { reactor: reactor.clone(), names: names.clone(), kind };
             files::session(|session| directory.attend(session))
+        }))
+    }),
+    (&folders::DECLARATION, |ground| {
+        let names = ground.names.clone();
+        Ok(Box::new(move || folders::serve(Keeper(names.clone()))))
+    }),
+    (&processes::DECLARATION, |ground| {
+        let kinds = Kinds::new(ground.program)?;
+        let (reactor, names) = (ground.reactor.clone(), ground.names.clone());
+        let children = ground.remains.children.clone();
+        Ok(Box::new(move || {
+            let starter =
+                Starter { reactor: reactor.clone(), names: names.clone(), children: children.clone(), kinds };
+            processes::session(|client| starter.attend(client))
         }))
     }),
     (&graphic_view::DECLARATION, |ground| {
@@ -137,13 +173,14 @@ static OWN: &[(&Declaration, Begin)] = &[
 pub(crate) fn make(
     program: &'static Program,
     options: &Options,
-    reactor: &Rc<Reactor>,
-    questions: &Rc<Questions>,
+    platform: &Linux,
     start: Instant,
 ) -> Result<(&'static Kind, System, Remains), String> {
+    let (reactor, questions) = (&platform.reactor, platform.questions());
+    let (errors, signals) = (platform.errors(), platform.signals());
     let names = Rc::new(Names { source_directory: options.source_directory.clone() });
-    let remains = Remains { canvas: None, files: Rc::default() };
-    let mut ground = Ground { program, options, reactor, questions, start, names, remains };
+    let remains = Remains { canvas: None, files: Rc::default(), children: Rc::default() };
+    let mut ground = Ground { program, options, reactor, questions, errors, signals, start, names, remains };
     let mut declarations: Vec<&'static Declaration> = Vec::new();
     let mut makers: Vec<Maker> = Vec::new();
     // SAFETY: a program's descriptions live for ever.

@@ -445,3 +445,62 @@ fn close_releases_a_writer_whose_peer_never_reads() {
     });
     assert_eq!(status, 0);
 }
+
+#[test]
+fn a_write_has_a_time_limit() {
+    let address = free_address();
+    let listener = TcpListener::bind(&address).unwrap();
+    let status = run(&["Network"], Options::default(), move |client| async move {
+        let connection = client.required("Network").ask_component("Dial", [V::text(&address)]).await;
+        let (mut peer, _) = listener.accept().unwrap();
+        let (input, output) = (client.held(connection, "Input"), client.held(connection, "Output"));
+        output.send("Limit", [V::Int(100)]).await;
+        output.send("Write", [V::text("fits")]).await;
+        assert_eq!(output.ask("Update", []).await, ("Done", vec![]));
+        let start = Instant::now();
+        output.send("Write", [V::text("x".repeat(20_000_000))]).await;
+        output.send("Write", [V::text("dropped")]).await;
+        assert_eq!(output.ask("Update", []).await, ("Failed", vec![V::text("timeout")]));
+        assert!((95..5000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+        assert_eq!(output.ask("Update", []).await, ("Failed", vec![V::text("timeout")]));
+        assert_eq!(input.ask("Read", [V::Int(1)]).await, ("End", vec![]), "it has ended both ways");
+        let mut received = Vec::new();
+        // The kernel may tell the peer by an error that not all will come.
+        let _ = peer.read_to_end(&mut received);
+        assert!(received.starts_with(b"fits") && received.len() < 20_000_000, "{}", received.len());
+        client.delete(connection).await;
+    });
+    assert_eq!(status, 0);
+}
+
+#[test]
+fn a_time_limit_leaves_what_is_received_in_time() {
+    let address = free_address();
+    let peer = thread::spawn({
+        let address = address.clone();
+        move || {
+            let mut stream = dial(&address);
+            let (mut bytes, mut sum) = (vec![0; 1 << 20], 0);
+            while let count @ 1.. = stream.read(&mut bytes).unwrap() {
+                sum += count;
+                thread::sleep(Duration::from_millis(1));
+            }
+            sum
+        }
+    });
+    let status = run(&["Network"], Options::default(), move |client| async move {
+        let listener = listen(client, &address).await;
+        let connection = accept(client, listener).await;
+        let output = client.held(connection, "Output");
+        output.send("Limit", [V::Int(10_000)]).await;
+        for _ in 0..200 {
+            output.send("Write", [V::text("x".repeat(100_000))]).await;
+        }
+        output.send("Limit", [V::Int(0)]).await;
+        assert_eq!(output.ask("Update", []).await, ("Done", vec![]));
+        client.delete(connection).await;
+        client.delete(listener).await;
+    });
+    assert_eq!(status, 0);
+    assert_eq!(peer.join().unwrap(), 20_000_000);
+}

@@ -129,11 +129,13 @@ impl Directory {
         let existing = self.store.open(name);
         match mode {
             b"r" => existing,
-            b"rw" => existing.or_else(|_| self.store.create(name)),
+            b"rw" | b"a" => existing.or_else(|_| self.store.create(name)),
             b"w" => self.store.create(name),
             b"x" if existing.is_ok() => Err("File exists"),
             b"x" => self.store.create(name),
-            _ => Err("Unknown mode: r (read), rw (read and write), w (write anew) or x (make) is expected"),
+            _ => Err(
+                "Unknown mode: r (read), rw (read and write), w (write anew), x (make) or a (append) is expected",
+            ),
         }
     }
 
@@ -142,7 +144,8 @@ impl Directory {
         use files::{In, Out};
         Ok(match request {
             In::Open { name, mode } => {
-                let opened = Opened { file: self.open(&name, &mode)?, writable: *mode != *b"r" };
+                let (writable, appends) = (*mode != *b"r", *mode == *b"a");
+                let opened = Opened { file: self.open(&name, &mode)?, writable, appends };
                 vec![Out::Opened { f: Part::new(self.kind, opened) }]
             }
             In::List { name } => {
@@ -171,6 +174,8 @@ impl Directory {
 struct Opened {
     file: Bytes,
     writable: bool,
+    /// Writes are at the end, wherever they say.
+    appends: bool,
 }
 
 impl Component for Opened {
@@ -218,6 +223,7 @@ impl Blocks for Opened {
 
     fn write_block(&mut self, position: i64, x: &[u8]) -> WriteBlockAnswer<'_> {
         let position = self.must_be_writable().and_then(|()| length(position));
+        let position = position.map(|at| if self.appends { self.file.borrow().len() } else { at });
         match position.and_then(|mut position| write(&self.file, &mut position, x)) {
             Ok(()) => WriteBlockAnswer::Written,
             Err(why) => WriteBlockAnswer::Failed { reason: why.into() },

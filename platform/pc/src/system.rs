@@ -17,6 +17,7 @@ use drystone_kortex::system::arguments::tell;
 use drystone_kortex::system::canvas::Canvas;
 use drystone_kortex::system::graphic_view::Painter;
 use drystone_kortex::{Addition, Maker, Offer};
+use drystone_machine::Console;
 use drystone_runtime::native::{Component, Declaration, Kind, Serving};
 use kortex_hal::time;
 
@@ -25,6 +26,7 @@ use crate::files::{Directory, FileClient};
 use crate::serial_line::{Line, Reader};
 use crate::settings::Settings;
 use crate::store::Store;
+use error_output::{ErrorOutput, UpdateAnswer};
 use system_time::{SystemTime, SystemTimeMessage};
 
 /// The system as a component.
@@ -69,6 +71,7 @@ static OWN: &[(&Declaration, Begin)] = &[
         let line = ground.line.clone();
         Ok(Box::new(move || console::serve(Reader(line.clone()))))
     }),
+    (&error_output::DECLARATION, |_| Ok(Box::new(|| error_output::serve(Messages)))),
     (&file_system::DECLARATION, |ground| {
         let store = ground.store.clone();
         Ok(Box::new(move || {
@@ -121,6 +124,19 @@ fn offer(
     match OWN.iter().find(|(declaration, _)| declaration.name == name) {
         Some((declaration, begin)) => Ok((declaration, begin(ground)?)),
         None => Err(format!("{name}: the system offers no such interface")),
+    }
+}
+
+/// A client that writes where the system's own messages go.
+struct Messages;
+
+impl ErrorOutput for Messages {
+    fn write(&mut self, x: &[u8]) {
+        Console.write_bytes(x);
+    }
+
+    fn update(&mut self) -> UpdateAnswer<'_> {
+        UpdateAnswer::Done
     }
 }
 

@@ -26,7 +26,9 @@ use crate::communication::{ANY, drop_words, ds_receive, ds_received, ds_send, ds
 use crate::failure::ds_fail;
 use crate::instance::slot_at;
 use crate::instance::slots::indexed_slot;
-use crate::layout::{Communication, CommunicationWord, Fault, Instance, Process, RequiredSlot, Worker};
+use crate::layout::{
+    CLIENT_CLOSED, Communication, CommunicationWord, Fault, GONE, Instance, Process, RequiredSlot, Worker,
+};
 
 /// An interface, as generated code declares it: what each side sends.
 pub trait Protocol: 'static {
@@ -277,6 +279,16 @@ macro_rules! session {
 
 session!(Server, In, Out);
 session!(Client, Out, In);
+
+impl<P: Protocol> Server<P> {
+    /// Whether the client has closed, so that nobody receives what is sent.
+    pub fn has_left(&self) -> bool {
+        let Place::Service(own) = &self.0.place else { return false };
+        let c = own.get();
+        // SAFETY: a service's communication lasts until its process has ended.
+        c.is_null() || unsafe { (*c).word.flags } & (CLIENT_CLOSED | GONE) != 0
+    }
+}
 
 impl<P: Protocol> Client<P> {
     /// Whether something serves it now. Where nothing does, to send or to receive waits for that.

@@ -1,7 +1,7 @@
 //! A connection over TCP with its output buffer. An idle one has no buffers.
 
 use std::cell::{Cell, RefCell};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::net::Shutdown;
 use std::rc::{Rc, Weak};
 
@@ -9,38 +9,24 @@ use mio::net::TcpStream;
 
 use drystone_reactor::{Direction, Drain, Reactor};
 
+pub use crate::outflow::FULL;
+use crate::outflow::Outflow;
+
 /// A connection; closed with its last user, which may be the reactor, if bytes are left to be sent.
 pub struct Socket {
     me: Weak<Socket>,
     reactor: Rc<Reactor>,
     stream: RefCell<TcpStream>,
     source: usize,
-    output: RefCell<Output>,
+    output: RefCell<Outflow>,
     /// This side has closed it, both ways.
     closed: Cell<bool>,
     /// The reactor's turn in which it was read last, and how often.
     reads: Cell<(u64, usize)>,
 }
 
-#[derive(Default)]
-struct Output {
-    bytes: Vec<u8>,
-    /// How many of them the kernel has taken.
-    sent: usize,
-    /// Nothing more will be written.
-    finished: bool,
-    /// Why nothing can be written any more.
-    failure: Option<io::Error>,
-}
-
-/// Bytes that are collected before they are sent at once.
-const BATCH: usize = 16 * 1024;
-
 /// Reads of a connection in a row, before other connections have a turn.
 const READS: usize = 16;
-
-/// Bytes: with so many unsent, writers should wait.
-pub const FULL: usize = 64 * 1024;
 
 impl Socket {
     /// A connection that is made, or begun.
@@ -128,30 +114,25 @@ impl Socket {
 
     /// Takes bytes to be sent, soon. After a failure, or the end of writing, they are dropped.
     pub fn write(&self, bytes: &[u8]) {
-        let mut output = self.output.borrow_mut();
-        if output.finished || output.failure.is_some() || bytes.is_empty() {
-            return;
+        let taken = self.output.borrow_mut().take(bytes);
+        if let Some(many) = taken {
+            self.send(many);
         }
-        output.bytes.extend_from_slice(bytes);
-        let many = output.bytes.len() >= BATCH;
-        drop(output);
-        self.send(many);
     }
 
     /// How many bytes wait to be sent.
     pub fn unsent(&self) -> usize {
-        let output = self.output.borrow();
-        output.bytes.len() - output.sent
+        self.output.borrow().unsent()
     }
 
     /// Why nothing can be written any more.
     pub fn failure(&self) -> Option<String> {
-        self.output.borrow().failure.as_ref().map(drystone_reactor::reason)
+        self.output.borrow().failure()
     }
 
     /// Nothing more will be written: the other side sees the end when everything has been sent.
     pub fn finish(&self) {
-        self.output.borrow_mut().finished = true;
+        self.output.borrow_mut().finish();
         self.send(true);
     }
 
@@ -171,6 +152,14 @@ impl Socket {
             self.send(true);
             self.reactor.leave(self.source);
         }
+    }
+
+    /// The other side has taken too long to receive: what is left is dropped. The connection ends both ways,
+    /// because the other side has only a part.
+    pub fn expire(&self) {
+        self.output.borrow_mut().fail(io::Error::other("timeout"));
+        // It may be gone already.
+        let _ = self.stream.borrow().shutdown(Shutdown::Both);
     }
 
     /// Sends at once, or when the program has nothing else to do; the rest when the kernel has room.
@@ -198,35 +187,16 @@ pub fn made(stream: &TcpStream) -> Option<io::Result<()>> {
 impl Drain for Socket {
     fn drain(&self) -> bool {
         let output = &mut *self.output.borrow_mut();
-        while output.sent < output.bytes.len() && output.failure.is_none() {
-            match self.stream.borrow_mut().write(&output.bytes[output.sent..]) {
-                Ok(n) => output.sent += n,
-                Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock => {
-                        // Bytes in front that the kernel has shall not pile up.
-                        if output.sent >= BATCH {
-                            output.bytes.drain(..output.sent);
-                            output.sent = 0;
-                        }
-                        return false;
-                    }
-                    io::ErrorKind::Interrupted => {}
-                    _ => output.failure = Some(error),
-                },
-            }
-        }
-        (output.bytes, output.sent) = (Vec::new(), 0);
-        if output.finished {
+        let drained = output.drain(&mut *self.stream.borrow_mut());
+        if drained && output.is_finished() {
             // It may be gone already.
             let _ = self.stream.borrow().shutdown(Shutdown::Write);
         }
-        true
+        drained
     }
 
     fn give_up(&self) {
-        let output = &mut *self.output.borrow_mut();
-        (output.bytes, output.sent) = (Vec::new(), 0);
-        output.failure = Some(io::ErrorKind::TimedOut.into());
+        self.output.borrow_mut().fail(io::ErrorKind::TimedOut.into());
     }
 }
 

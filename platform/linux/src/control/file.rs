@@ -1,12 +1,11 @@
-//! The control socket's file. It is removed when the program ends, also by a signal or `exit`. A file that a killed
-//! program has left is replaced.
+//! The control socket's file. It is removed when the program ends, also by `exit`. A file that a killed program has
+//! left is replaced.
 //!
 //! # Soundness
 //!
-//! The signal handler calls only async-signal-safe functions: it reads atomics, removes a file, and restores the
-//! signal's default action. Its path lives for ever.
+//! The system calls get numbers, and a path that lives for ever.
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CString, c_char};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -33,9 +32,9 @@ impl File {
         }
         let name = CString::new(absolute(path)?.as_os_str().as_bytes())?;
         static WATCH: Once = Once::new();
-        WATCH.call_once(watch);
+        // SAFETY: a function that may be called at the end.
+        WATCH.call_once(|| _ = unsafe { libc::atexit(remove) });
         OWNER.store(std::process::id() as i32, SeqCst);
-        // From now on other programs may see the file, and send a signal.
         let listener = UnixListener::bind(path)?;
         FILE.store(name.into_raw(), SeqCst);
         Ok((listener, File(())))
@@ -53,29 +52,6 @@ extern "C" fn remove() {
         if OWNER.load(SeqCst) == libc::getpid() && !file.is_null() {
             FILE.store(null_mut(), SeqCst);
             libc::unlink(file);
-        }
-    }
-}
-
-extern "C" fn end(signal: c_int) {
-    remove();
-    // SAFETY: see the head of this file.
-    unsafe {
-        libc::signal(signal, libc::SIG_DFL);
-        libc::raise(signal);
-    }
-}
-
-/// Has the file removed at the end, from now on.
-fn watch() {
-    // SAFETY: see the head of this file.
-    unsafe {
-        libc::atexit(remove);
-        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
-            // A signal that was ignored stays ignored.
-            if libc::signal(signal, end as *const () as libc::sighandler_t) == libc::SIG_IGN {
-                libc::signal(signal, libc::SIG_IGN);
-            }
         }
     }
 }

@@ -29,6 +29,7 @@ use crate::Options;
 use crate::bindings::channel::Offer;
 use crate::bindings::confine::Confinement;
 use crate::bindings::domain::Run;
+use crate::signals::FOR_PROGRAMS;
 use crate::threads;
 
 /// The program's side of the zygote.
@@ -161,9 +162,10 @@ fn serve(socket: OwnedFd, program: &'static Program, options: &Options, run: Run
     // SAFETY: plain numbers and constants.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"zygote".as_ptr());
-        // Signals from a terminal are for the program, which all these processes end with.
-        libc::signal(libc::SIGINT, libc::SIG_IGN);
-        libc::signal(libc::SIGQUIT, libc::SIG_IGN);
+        // Signals to a terminal's or a container's processes are for the program, which all these processes end with.
+        for signal in FOR_PROGRAMS.into_iter().chain([libc::SIGQUIT]) {
+            libc::signal(signal, libc::SIG_IGN);
+        }
     }
     close_all_but(&socket);
     let mut unburied = Vec::new();
