@@ -9,6 +9,7 @@ use super::places::{Target, cell_of};
 use super::scope::Exit;
 use super::types::reg_type;
 use super::{Block_, Lower};
+use crate::classify::is_held;
 use crate::entries;
 use crate::mir::{BlockId, Counter, Inst, Op, RegType, Terminator};
 
@@ -135,7 +136,7 @@ impl Lower<'_, '_> {
         self.code.start(inside);
         // It is read before anything is assigned: that may move it, or take its place.
         let value = element.map(|place| self.code.load(cell_of(found, &place.ty), reg_type(&place.ty)));
-        let text = value.zip(element).filter(|(_, place)| place.ty == Type::Text);
+        let text = value.zip(element).filter(|(_, place)| is_held(&place.ty));
         let text = text.map(|(value, _)| self.code.own_register(value));
         self.code.inst(Inst::Int(first, 0));
         for (index, (variable, ty)) in variables.iter().zip(&types).enumerate() {

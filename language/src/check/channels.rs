@@ -306,8 +306,13 @@ impl BodyChecker<'_> {
         if let (Some(first), ast::Pattern::Message(second), None) = (channel, pattern, limit)
             && !self.may_be_channel(first)
         {
-            let limit =
-                ast::Designator { name: second.clone(), indices: None, inner: None, span: second.span };
+            let limit = ast::Designator {
+                name: second.clone(),
+                indices: None,
+                fields: Vec::new(),
+                inner: None,
+                span: second.span,
+            };
             let limit = ast::Expression { span: second.span, kind: ast::ExpressionKind::Designator(limit) };
             return self.input(None, &ast::Pattern::Message(first.name.clone()), Some(&limit), span);
         }

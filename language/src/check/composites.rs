@@ -257,8 +257,8 @@ impl<'p> Cargo<'p> {
             self.component(target.span);
             return false;
         }
-        self.own.insert(variable(target));
-        self.surely.insert(variable(target));
+        self.own.insert(target.variable());
+        self.surely.insert(target.variable());
         true
     }
 
