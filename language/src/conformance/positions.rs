@@ -123,7 +123,7 @@ impl<'p> Side<'p> {
         })
     }
 
-    /// Whether the client may have closed, because the protocol lets it.
+    /// Whether the client may close, or the other side has closed.
     pub fn may_close(self, before: &Positions) -> bool {
         before.closed || before.open.iter().any(|&state| self.interface.states[state].may_end)
     }
@@ -196,11 +196,15 @@ impl<'p> Side<'p> {
 
     /// For a client, a communication that has ended or may end can also begin anew.
     fn settle(self, mut positions: Positions) -> Positions {
-        let may_end = |state: &usize| self.interface.states[*state].may_end;
-        if self.receives == Direction::Out && (positions.closed || positions.open.iter().any(may_end)) {
+        if self.may_begin_anew(&positions) {
             positions.open.insert(0);
         }
         positions
+    }
+
+    /// Whether this side is a client whose communication may have ended, or may end.
+    pub fn may_begin_anew(self, positions: &Positions) -> bool {
+        self.receives == Direction::Out && self.may_close(positions)
     }
 }
 
