@@ -18,6 +18,11 @@ impl Span {
     pub fn to(self, other: Span) -> Span {
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
+
+    /// Its beginning, as long as a word.
+    pub(crate) fn word(self, word: &str) -> Span {
+        Span { end: self.start + word.len() as u32, ..self }
+    }
 }
 
 /// One file of a program.

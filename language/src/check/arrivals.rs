@@ -20,7 +20,7 @@ impl BodyChecker<'_> {
         otherwise: Option<&ast::Block>,
         span: Span,
     ) -> Option<StatementKind> {
-        let channel = self.channel(channel, super::cases::case_alone(span));
+        let channel = self.channel(channel, span.word("CASE"));
         let known = channel.as_ref().map(|(channel, end)| (channel.interface, *end));
         let mut checked: Vec<Option<Arrival>> = Vec::new();
         for (tree, block) in branches {

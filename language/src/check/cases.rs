@@ -68,7 +68,7 @@ impl BodyChecker<'_> {
     }
 
     pub(super) fn no_branches(&mut self, span: Span, example: &str) {
-        let error = Diagnostic::new("case-branches", case_alone(span), "this CASE has no branches");
+        let error = Diagnostic::new("case-branches", span.word("CASE"), "this CASE has no branches");
         self.report(error.help(format!("write {example}")));
     }
 
@@ -125,11 +125,6 @@ impl BodyChecker<'_> {
         }
         Some(value.kind)
     }
-}
-
-/// The word CASE of a statement.
-pub(super) fn case_alone(statement: Span) -> Span {
-    Span { end: statement.start + "CASE".len() as u32, ..statement }
 }
 
 /// The number of a constant that is no TEXT.

@@ -47,7 +47,14 @@ impl Choice {
         let interface = &program.interfaces[self.interface.index()];
         let side = Side { interface, receives: self.receives };
         let coming = |state: &usize| side.coming(&self.before, *state).collect::<BTreeSet<usize>>();
-        let states: Vec<BTreeSet<usize>> = self.before.open.iter().map(coming).collect();
+        let mut states: Vec<BTreeSet<usize>> = self.before.open.iter().map(coming).collect();
+        // What a new communication begins with isn't meant where all branches are for other messages.
+        if self.before.open.contains(&0)
+            && side.may_begin_anew(&self.before)
+            && !self.takes_one_of(&states[0])
+        {
+            states.remove(0);
+        }
         let mut faults = Vec::new();
         for (message, place) in &self.taken {
             if !states.iter().any(|state| state.contains(message)) {
@@ -89,6 +96,10 @@ impl Choice {
             faults = faults.into_iter().map(|fault| fault.note(interface.span, &note)).collect();
         }
         faults
+    }
+
+    fn takes_one_of(&self, state: &BTreeSet<usize>) -> bool {
+        state.iter().any(|message| self.taken.contains_key(message))
     }
 
     fn covers(&self, state: &BTreeSet<usize>) -> bool {

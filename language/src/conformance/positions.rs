@@ -28,8 +28,8 @@ pub struct Positions {
     pub lost: bool,
     /// A message for this side is there.
     pub present: bool,
-    /// The message that comes next, if one comes, is among these; `None`: among those that the states allow.
-    pub next: Option<BTreeSet<usize>>,
+    /// Messages that don't come next although a state allows them: the states with the messages.
+    pub ruled_out: BTreeSet<(usize, usize)>,
     /// Nothing was known before, so the communication is in some of these states, and perhaps in others never.
     pub guessed: bool,
 }
@@ -51,6 +51,11 @@ impl Positions {
         Positions { open, guessed, ..Positions::default() }
     }
 
+    /// Whether it isn't in that state with that message next.
+    fn rules_out(&self, (state, message): (usize, usize)) -> bool {
+        !self.open.contains(&state) || self.ruled_out.contains(&(state, message))
+    }
+
     /// Possible at all.
     pub fn or_none(self) -> Option<Self> {
         (self.lost || self.is_judged()).then_some(self)
@@ -63,12 +68,13 @@ impl Positions {
 
     /// The positions that are possible in either.
     pub fn union(&self, other: &Self) -> Self {
+        let both = self.ruled_out.union(&other.ruled_out).copied();
         Positions {
             open: &self.open | &other.open,
             closed: self.closed || other.closed,
             lost: self.lost || other.lost,
             present: self.present && other.present,
-            next: self.next.as_ref().zip(other.next.as_ref()).map(|(one, other)| one | other),
+            ruled_out: both.filter(|&it| self.rules_out(it) && other.rules_out(it)).collect(),
             guessed: self.guessed || other.guessed,
         }
     }
@@ -110,15 +116,14 @@ impl<'p> Side<'p> {
             Direction::In => Positions {
                 closed: self.may_close(before),
                 lost: before.lost || !before.open.is_empty(),
-                next: Some(BTreeSet::new()),
                 ..Positions::default()
             },
             // A service may have ended with an error anywhere.
-            Direction::Out => Positions { next: Some(BTreeSet::new()), ..Positions::over() },
+            Direction::Out => Positions::over(),
         })
     }
 
-    /// Whether the client may have closed, because the protocol lets it.
+    /// Whether the client may close, or the other side has closed.
     pub fn may_close(self, before: &Positions) -> bool {
         before.closed || before.open.iter().any(|&state| self.interface.states[state].may_end)
     }
@@ -126,9 +131,11 @@ impl<'p> Side<'p> {
     /// The positions if a message is there that is `asked` for.
     pub fn there(self, before: &Positions, asked: impl Fn(usize) -> bool) -> Positions {
         let those = self.narrow(before, |message| self.comes(message) && asked(message));
-        let next = those.open.iter().flat_map(|&state| self.coming(before, state));
-        let next = Some(next.filter(|&message| asked(message)).collect());
-        self.settle(Positions { present: true, next, ..those })
+        let all =
+            those.open.iter().flat_map(|&state| self.transitions(state).map(move |message| (state, message)));
+        let ruled_out = all.filter(|&(state, message)| before.rules_out((state, message)) || !asked(message));
+        let ruled_out = ruled_out.collect();
+        self.settle(Positions { present: true, ruled_out, ..those })
     }
 
     /// Whether the other side sends a message.
@@ -138,11 +145,13 @@ impl<'p> Side<'p> {
 
     /// The messages that may come in a state that is one of these positions.
     pub fn coming(self, before: &Positions, state: usize) -> impl Iterator<Item = usize> {
-        let transitions = self.interface.states[state].transitions.iter();
-        let is_among = |message| before.next.as_ref().is_none_or(|next| next.contains(&message));
-        transitions
-            .map(|&(message, _)| message)
-            .filter(move |&message| self.comes(message) && is_among(message))
+        self.transitions(state)
+            .filter(move |&message| self.comes(message) && !before.ruled_out.contains(&(state, message)))
+    }
+
+    /// The messages that lead on from a state.
+    fn transitions(self, state: usize) -> impl Iterator<Item = usize> + use<'p> {
+        self.interface.states[state].transitions.iter().map(|&(message, _)| message)
     }
 
     /// The positions if a waiting test is TRUE, and if it is FALSE.
@@ -152,7 +161,6 @@ impl<'p> Side<'p> {
         // At this side's own turn, a test waits for the other side to close. To assume that it may be
         // answered does no harm.
         let own_turn = self.narrow(before, |message| !comes(message));
-        let own_turn = Positions { next: Some(BTreeSet::new()), ..own_turn };
         let (yes, no) = match pattern {
             Pattern::Message(asked) => (
                 self.there(before, |message| message == asked),
@@ -188,11 +196,15 @@ impl<'p> Side<'p> {
 
     /// For a client, a communication that has ended or may end can also begin anew.
     fn settle(self, mut positions: Positions) -> Positions {
-        let may_end = |state: &usize| self.interface.states[*state].may_end;
-        if self.receives == Direction::Out && (positions.closed || positions.open.iter().any(may_end)) {
+        if self.may_begin_anew(&positions) {
             positions.open.insert(0);
         }
         positions
+    }
+
+    /// Whether this side is a client whose communication may have ended, or may end.
+    pub fn may_begin_anew(self, positions: &Positions) -> bool {
+        self.receives == Direction::Out && self.may_close(positions)
     }
 }
 

@@ -5,6 +5,7 @@ use super::declarations::DECLARATIONS;
 use super::state::{Parsed, Parser};
 use crate::ast::{Arrival, Block, Label, Pattern, StatementKind};
 use crate::lexer::{Keyword, Symbol, TokenKind};
+use crate::source::Span;
 
 /// The word.
 const CASE: &str = "CASE";
@@ -64,7 +65,7 @@ impl Parser<'_> {
     }
 
     /// `[channel] ? OF ..`, behind CASE.
-    fn arrivals(&mut self, opening: crate::source::Span) -> Parsed<Option<StatementKind>> {
+    fn arrivals(&mut self, opening: Span) -> Parsed<Option<StatementKind>> {
         let channel = self.head_of_case(|parser| {
             let has_channel = !parser.at(Symbol::Receive);
             let channel = if has_channel { Some(parser.designator()?) } else { None };

@@ -3,7 +3,7 @@
 use super::communications::server;
 use super::state::{Flow, Here};
 use crate::conformance::choices::Choice;
-use crate::conformance::positions::{Known, Positions, join};
+use crate::conformance::positions::{Key, Known, Positions, join};
 use crate::program::{Arrival, Block, Channel};
 use crate::source::Span;
 
@@ -23,7 +23,7 @@ impl Flow<'_> {
         self.spend(before.open.len())?;
         if before.is_judged() {
             let choice = Choice::new(channel.interface, side, branches, otherwise.is_some(), before.clone());
-            self.sites.choose(Span { end: span.start + "CASE".len() as u32, ..span }, choice);
+            self.sites.choose(span.word("CASE"), choice);
         }
         if key.is_some() {
             self.uses.reach(end, server(channel), &before, span);
@@ -66,7 +66,7 @@ impl Flow<'_> {
 }
 
 /// The situation with the communication in these positions, if they are possible.
-fn with(here: &Known, key: crate::conformance::positions::Key, positions: Positions) -> Here {
+fn with(here: &Known, key: Key, positions: Positions) -> Here {
     let positions = positions.or_none()?;
     let mut here = here.clone();
     here.set(key, positions);
