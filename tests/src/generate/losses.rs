@@ -1,7 +1,8 @@
 //! Services that lose their clients at every point of a conversation, and tidy up in FINALLY.
 //!
 //! Scheduled events happen at even times and clients are lost at odd ones. So the point at which a service loses its
-//! client does not depend on the schedule.
+//! client does not depend on the schedule. A client that gets no answer waits until its message has been received: the
+//! buffer may hold one only.
 
 use super::{Generator, Step, fold};
 
@@ -41,7 +42,7 @@ FOR round := 1 TO {rounds} DO
 {first}IF round MOD {tells} = 1 THEN {work}!Tell(round, TEXT(round))
 ELSE
 {work}!Ask(round); {second}{work}?Given(n, t); \
-{third}IF n MOD 2 = 0 THEN {work}!Back(n + LENGTH(t)); {work}?Kept ELSE {work}!Skip END
+{third}IF n MOD 2 = 0 THEN {work}!Back(n + LENGTH(t)); {work}?Kept ELSE {work}!Skip; PASSIVATE(8) END
 END
 END
 END {client};
