@@ -109,8 +109,11 @@ impl<'p> Side<'p> {
         self.settle(self.step(before, message))
     }
 
-    /// The positions if the other side has closed.
+    /// The positions if the other side has closed, and no message is left.
     pub fn closed(self, before: &Positions) -> Positions {
+        if before.present {
+            return Positions::default();
+        }
         self.settle(match self.receives {
             // A client leaves only where the protocol may end, but may be lost anywhere.
             Direction::In => Positions {
@@ -121,6 +124,17 @@ impl<'p> Side<'p> {
             // A service may have ended with an error anywhere.
             Direction::Out => Positions::over(),
         })
+    }
+
+    /// The positions if no message that is `asked` for is there: another one is, or the other side has closed.
+    pub fn other(self, before: &Positions, asked: impl Fn(usize) -> bool) -> Positions {
+        let another = self.there(before, |message| !asked(message));
+        if before.present {
+            return another;
+        }
+        // It isn't what a new communication begins with, either.
+        let first = self.transitions(0).filter(|&message| self.comes(message)).map(|message| (0, message));
+        another.union(&Positions { ruled_out: first.collect(), ..self.closed(before) })
     }
 
     /// Whether the client may close, or the other side has closed.
@@ -164,7 +178,7 @@ impl<'p> Side<'p> {
         let (yes, no) = match pattern {
             Pattern::Message(asked) => (
                 self.there(before, |message| message == asked),
-                self.there(before, |message| message != asked).union(&closed),
+                self.other(before, |message| message == asked),
             ),
             Pattern::Any => (self.there(before, |_| true), closed),
             Pattern::Finish => (closed, self.there(before, |_| true)),
