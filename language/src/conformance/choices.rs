@@ -75,7 +75,7 @@ impl Choice {
             let missing = self.missing(&states);
             let mut all: Vec<String> = missing.iter().map(|&message| describe(interface, message)).collect();
             let may_close = self.receives == Direction::In && side.may_close(&self.before);
-            if may_close && !self.before.present && !self.before.guessed && self.finish.is_none() {
+            if may_close && !self.before.guessed && self.finish.is_none() {
                 all.push("the end".into());
             }
             if !all.is_empty() {

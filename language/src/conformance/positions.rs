@@ -26,8 +26,8 @@ pub struct Positions {
     pub closed: bool,
     /// A service's client may be lost. Then nothing that the service does is wrong.
     pub lost: bool,
-    /// A message for this side is there.
-    pub present: bool,
+    /// States in which a message for this side is there.
+    pub present: BTreeSet<usize>,
     /// Messages that don't come next although a state allows them: the states with the messages.
     pub ruled_out: BTreeSet<(usize, usize)>,
     /// Nothing was known before, so the communication is in some of these states, and perhaps in others never.
@@ -56,6 +56,16 @@ impl Positions {
         !self.open.contains(&state) || self.ruled_out.contains(&(state, message))
     }
 
+    /// Whether it isn't in that state without a message for this side.
+    fn has_message(&self, state: usize) -> bool {
+        !self.open.contains(&state) || self.present.contains(&state)
+    }
+
+    /// Whether a message for this side is there in any case.
+    fn is_present(&self) -> bool {
+        !self.closed && !self.lost && self.open.is_subset(&self.present)
+    }
+
     /// Possible at all.
     pub fn or_none(self) -> Option<Self> {
         (self.lost || self.is_judged()).then_some(self)
@@ -69,11 +79,12 @@ impl Positions {
     /// The positions that are possible in either.
     pub fn union(&self, other: &Self) -> Self {
         let both = self.ruled_out.union(&other.ruled_out).copied();
+        let present = self.present.union(&other.present).copied();
         Positions {
             open: &self.open | &other.open,
             closed: self.closed || other.closed,
             lost: self.lost || other.lost,
-            present: self.present && other.present,
+            present: present.filter(|&state| self.has_message(state) && other.has_message(state)).collect(),
             ruled_out: both.filter(|&it| self.rules_out(it) && other.rules_out(it)).collect(),
             guessed: self.guessed || other.guessed,
         }
@@ -109,13 +120,16 @@ impl<'p> Side<'p> {
         self.settle(self.step(before, message))
     }
 
-    /// The positions if the other side has closed.
+    /// The positions if the other side has closed, and no message is left.
     pub fn closed(self, before: &Positions) -> Positions {
+        if before.is_present() {
+            return Positions::default();
+        }
         self.settle(match self.receives {
             // A client leaves only where the protocol may end, but may be lost anywhere.
             Direction::In => Positions {
                 closed: self.may_close(before),
-                lost: before.lost || !before.open.is_empty(),
+                lost: before.lost || !before.open.is_subset(&before.present),
                 ..Positions::default()
             },
             // A service may have ended with an error anywhere.
@@ -123,9 +137,22 @@ impl<'p> Side<'p> {
         })
     }
 
+    /// The positions if no message that is `asked` for is there: another one is, or the other side has closed.
+    pub fn other(self, before: &Positions, asked: impl Fn(usize) -> bool) -> Positions {
+        let another = self.there(before, |message| !asked(message));
+        if before.is_present() {
+            return another;
+        }
+        // It isn't what a new communication begins with, either.
+        let first = self.transitions(0).filter(|&message| self.comes(message)).map(|message| (0, message));
+        another.union(&Positions { ruled_out: first.collect(), ..self.closed(before) })
+    }
+
     /// Whether the client may close, or the other side has closed.
     pub fn may_close(self, before: &Positions) -> bool {
-        before.closed || before.open.iter().any(|&state| self.interface.states[state].may_end)
+        let may_end =
+            |&state: &usize| self.interface.states[state].may_end && !before.present.contains(&state);
+        before.closed || before.open.iter().any(may_end)
     }
 
     /// The positions if a message is there that is `asked` for.
@@ -135,7 +162,7 @@ impl<'p> Side<'p> {
             those.open.iter().flat_map(|&state| self.transitions(state).map(move |message| (state, message)));
         let ruled_out = all.filter(|&(state, message)| before.rules_out((state, message)) || !asked(message));
         let ruled_out = ruled_out.collect();
-        self.settle(Positions { present: true, ruled_out, ..those })
+        self.settle(Positions { present: those.open.clone(), ruled_out, ..those })
     }
 
     /// Whether the other side sends a message.
@@ -164,14 +191,13 @@ impl<'p> Side<'p> {
         let (yes, no) = match pattern {
             Pattern::Message(asked) => (
                 self.there(before, |message| message == asked),
-                self.there(before, |message| message != asked).union(&closed),
+                self.other(before, |message| message == asked),
             ),
             Pattern::Any => (self.there(before, |_| true), closed),
             Pattern::Finish => (closed, self.there(before, |_| true)),
         };
-        let present = no.present;
-        let no = Positions { present, ..no.union(&own_turn) };
-        (self.settle(yes), self.settle(no))
+        let own_turn = Positions { present: own_turn.open.clone(), ..own_turn };
+        (self.settle(yes), self.settle(no.union(&own_turn)))
     }
 
     /// Likewise for a test that doesn't wait; its FALSE says nothing.
@@ -204,7 +230,8 @@ impl<'p> Side<'p> {
 
     /// Whether this side is a client whose communication may have ended, or may end.
     pub fn may_begin_anew(self, positions: &Positions) -> bool {
-        self.receives == Direction::Out && self.may_close(positions)
+        let may_end = |&state: &usize| self.interface.states[state].may_end;
+        self.receives == Direction::Out && (positions.closed || positions.open.iter().any(may_end))
     }
 }
 

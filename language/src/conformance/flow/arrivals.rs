@@ -54,10 +54,11 @@ impl Flow<'_> {
             after = join(after, there.and_then(|there| self.block(&branch.block, there)));
         }
         if let Some(block) = otherwise {
-            let mut rest = side.there(&before, |message| !is_taken(message));
-            if branches.iter().all(|branch| branch.message.is_some()) {
-                rest = rest.union(&side.closed(&before));
-            }
+            let has_finish = branches.iter().any(|branch| branch.message.is_none());
+            let rest = match has_finish {
+                true => side.there(&before, |message| !is_taken(message)),
+                false => side.other(&before, is_taken),
+            };
             let there = key.map_or(Some(here.clone()), |key| with(&here, key, rest));
             after = join(after, there.and_then(|there| self.block(block, there)));
         }
