@@ -184,9 +184,10 @@ fn errors_go_where_messages_go() {
     if !is_there() {
         return;
     }
-    let text = "COMPONENT A REQUIRES ErrorOutput;
+    let text = "COMPONENT A REQUIRES ErrorOutput; VARIABLE why: TEXT;
         BEGIN
-          ErrorOutput!Write(\"one\\n\"); ErrorOutput!Update; ErrorOutput?Done;
+          ErrorOutput!Write(\"one\\n\"); ErrorOutput!Update;
+          IF ErrorOutput?Done THEN ErrorOutput?Done ELSE ErrorOutput?Failed(why) END;
           WRITE(\"out\"); ErrorOutput!Write(\"no line\"); HALT(3)
         END A;";
     assert_eq!(same(text, &[], |_| ()), ("out".into(), "one\nno line".into(), 3));
@@ -205,20 +206,9 @@ fn what_is_appended_to_a_file_comes_at_its_end() {
             f!ReadBlock(0, 100); f?Block(x); WRITE(x); WRITELINE; DELETE(f)
           END
         END A;";
-    assert_eq!(same(text, &[], |_| ()), ("one;two;\none;two;one;two;\n".into(), String::new(), 0));
-}
-
-#[test]
-fn what_a_machine_has_not_is_refused_with_a_sentence() {
-    if !is_there() {
-        return;
-    }
-    for interface in ["Network", "Environment", "Signals", "Folders", "Processes"] {
-        let folder = folder_with(&format!("COMPONENT A REQUIRES {interface}; END A;"));
-        let refused = said(&output(run(folder.path(), &["--platform", "pc"], "program.dry")));
-        let why = format!("error: {interface}: the system offers no such interface\n");
-        assert_eq!(refused, (String::new(), why, 2));
-    }
+    // There are warnings that failures are not received.
+    let (printed, _, status) = same(text, &[], |_| ());
+    assert_eq!((printed.as_str(), status), ("one;two;\none;two;one;two;\n", 0));
 }
 
 #[test]
@@ -410,10 +400,12 @@ fn what_a_machine_has_not_got_is_said() {
     if !is_there() {
         return;
     }
-    let folder = folder_with("COMPONENT A REQUIRES Network; BEGIN END A;");
-    let told = said(&output(run(folder.path(), &["--platform", "pc"], "program.dry")));
-    let missing = "error: Network: the system offers no such interface\n";
-    assert_eq!(told, (String::new(), missing.into(), 2));
+    for interface in ["Network", "Environment", "Signals", "Folders", "Processes"] {
+        let folder = folder_with(&format!("COMPONENT A REQUIRES {interface}; BEGIN END A;"));
+        let told = said(&output(run(folder.path(), &["--platform", "pc"], "program.dry")));
+        let missing = format!("error: {interface}: the system offers no such interface\n");
+        assert_eq!(told, (String::new(), missing, 2));
+    }
     let folder = folder_with("COMPONENT A; END A;");
     let given = [
         &["run", "--platform", "pc", "--cores", "2"][..],
