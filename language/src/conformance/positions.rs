@@ -136,7 +136,11 @@ impl<'p> Side<'p> {
             // A service may have ended with an error anywhere.
             Direction::Out => Positions::over(),
         };
-        self.settle(Positions { over: closed.closed && !before.is_present(), ..closed })
+        let over = match self.receives {
+            Direction::In => self.may_close(before),
+            Direction::Out => !before.is_present(),
+        };
+        self.settle(Positions { over, ..closed })
     }
 
     /// The positions if no message that is `asked` for is there: another one is, or the other side has closed.
