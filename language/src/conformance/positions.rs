@@ -26,8 +26,10 @@ pub struct Positions {
     pub closed: bool,
     /// A service's client may be lost. Then nothing that the service does is wrong.
     pub lost: bool,
-    /// States in which a message for this side is there.
+    /// States in which a message for this side is there, as tests have told. Only CASE asks for that.
     pub present: BTreeSet<usize>,
+    /// The other side may have closed, as far as tests have told. Only CASE asks for that.
+    pub over: bool,
     /// Messages that don't come next although a state allows them: the states with the messages.
     pub ruled_out: BTreeSet<(usize, usize)>,
     /// Nothing was known before, so the communication is in some of these states, and perhaps in others never.
@@ -42,7 +44,7 @@ impl Positions {
 
     /// The communication of a service in its FINALLY: no messages are exchanged any more.
     pub fn over() -> Self {
-        Positions { closed: true, ..Positions::default() }
+        Positions { closed: true, over: true, ..Positions::default() }
     }
 
     /// In these states, after those before.
@@ -63,7 +65,7 @@ impl Positions {
 
     /// Whether a message for this side is there in any case.
     fn is_present(&self) -> bool {
-        !self.closed && !self.lost && self.open.is_subset(&self.present)
+        !self.over && self.open.is_subset(&self.present)
     }
 
     /// Possible at all.
@@ -83,6 +85,7 @@ impl Positions {
         Positions {
             open: &self.open | &other.open,
             closed: self.closed || other.closed,
+            over: self.over || other.over,
             lost: self.lost || other.lost,
             present: present.filter(|&state| self.has_message(state) && other.has_message(state)).collect(),
             ruled_out: both.filter(|&it| self.rules_out(it) && other.rules_out(it)).collect(),
@@ -105,14 +108,14 @@ impl<'p> Side<'p> {
     pub fn anywhere(self) -> Positions {
         let lost = self.receives == Direction::In;
         let open = (0..self.interface.states.len()).collect();
-        Positions { open, closed: true, lost, guessed: true, ..Positions::default() }
+        Positions { open, lost, guessed: true, ..Positions::over() }
     }
 
     /// The positions after a send. A message to the closed other side is dropped. A service with a lost client goes on
     /// behind a send only if it holds the lock.
     pub fn send(self, before: &Positions, message: usize, held: bool) -> Positions {
-        let (closed, lost) = (before.closed, before.lost && held);
-        self.settle(Positions { closed, lost, ..self.step(before, message) })
+        let (closed, over, lost) = (before.closed, before.over, before.lost && held);
+        self.settle(Positions { closed, over, lost, ..self.step(before, message) })
     }
 
     /// The positions after a receive.
@@ -122,37 +125,37 @@ impl<'p> Side<'p> {
 
     /// The positions if the other side has closed, and no message is left.
     pub fn closed(self, before: &Positions) -> Positions {
-        if before.is_present() {
-            return Positions::default();
-        }
-        self.settle(match self.receives {
+        let closed = match self.receives {
             // A client leaves only where the protocol may end, but may be lost anywhere.
             Direction::In => Positions {
-                closed: self.may_close(before),
-                lost: before.lost || !before.open.is_subset(&before.present),
+                closed: before.closed
+                    || before.open.iter().any(|&state| self.interface.states[state].may_end),
+                lost: before.lost || !before.open.is_empty(),
                 ..Positions::default()
             },
             // A service may have ended with an error anywhere.
             Direction::Out => Positions::over(),
-        })
+        };
+        let over = match self.receives {
+            Direction::In => self.may_close(before),
+            Direction::Out => !before.is_present(),
+        };
+        self.settle(Positions { over, ..closed })
     }
 
     /// The positions if no message that is `asked` for is there: another one is, or the other side has closed.
     pub fn other(self, before: &Positions, asked: impl Fn(usize) -> bool) -> Positions {
         let another = self.there(before, |message| !asked(message));
-        if before.is_present() {
-            return another;
-        }
         // It isn't what a new communication begins with, either.
         let first = self.transitions(0).filter(|&message| self.comes(message)).map(|message| (0, message));
         another.union(&Positions { ruled_out: first.collect(), ..self.closed(before) })
     }
 
-    /// Whether the client may close, or the other side has closed.
+    /// Whether the client may close, or the other side has closed, as far as tests have told.
     pub fn may_close(self, before: &Positions) -> bool {
         let may_end =
             |&state: &usize| self.interface.states[state].may_end && !before.present.contains(&state);
-        before.closed || before.open.iter().any(may_end)
+        before.over || before.open.iter().any(may_end)
     }
 
     /// The positions if a message is there that is `asked` for.
@@ -196,7 +199,6 @@ impl<'p> Side<'p> {
             Pattern::Any => (self.there(before, |_| true), closed),
             Pattern::Finish => (closed, self.there(before, |_| true)),
         };
-        let own_turn = Positions { present: own_turn.open.clone(), ..own_turn };
         (self.settle(yes), self.settle(no.union(&own_turn)))
     }
 

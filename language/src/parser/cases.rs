@@ -91,15 +91,13 @@ impl Parser<'_> {
     /// `[ "|" ] head ":" block { "|" head ":" block } [ "ELSE" block ]`
     fn branches<H>(&mut self, head: fn(&mut Self) -> Parsed<H>) -> Parsed<Branches<H>> {
         let mut branches = Vec::new();
-        self.accept(Symbol::Bar);
-        loop {
-            if self.at_any(CLAUSES) || self.at_any(DECLARATIONS) || self.at_end() {
-                break;
-            }
+        let mut is_begun = self.accept(Symbol::Bar);
+        while is_begun || !(self.at_any(CLAUSES) || self.at_any(DECLARATIONS) || self.at_end()) {
             let head = self.head_of_branch(head);
             let block = self.branch_block()?;
             branches.push(head.map(|head| (head, block)));
-            if !self.accept(Symbol::Bar) {
+            is_begun = self.accept(Symbol::Bar);
+            if !is_begun {
                 break;
             }
         }
