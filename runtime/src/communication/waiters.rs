@@ -11,8 +11,8 @@ use crate::layout::*;
 /// Its block is there.
 #[inline]
 pub unsafe fn is_timed(p: *mut Process) -> bool {
-    // SAFETY: its block is there.
-    unsafe { matches!((*p).status, TIMED | TIMED_SERVICE) }
+    // SAFETY: its block is there. No status is greater than these two.
+    unsafe { (*p).status >= TIMED }
 }
 
 /// The other side, if it waits beside a communication's waiter; else null.

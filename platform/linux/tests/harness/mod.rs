@@ -99,6 +99,7 @@ fn interfaces() -> Vec<*const Interface> {
             program::Type::Real => Type::Real,
             program::Type::Text => Type::Text,
             program::Type::Component(_) | program::Type::Any(_) => Type::Component,
+            program::Type::Record(_) => unreachable!("a message carries the fields of records"),
         },
     };
     let convert = |id: InterfaceId| {
@@ -106,7 +107,7 @@ fn interfaces() -> Vec<*const Interface> {
         let messages = i.messages.iter().map(|m| Message {
             name: Str::new(m.name.clone().leak()),
             sender: if m.direction == Direction::In { Side::Client } else { Side::Server },
-            parameters: Table::new(m.parameters.iter().map(parameter).collect::<Vec<_>>().leak()),
+            parameters: Table::new(m.values.iter().map(parameter).collect::<Vec<_>>().leak()),
             marshalling: None,
         });
         let messages: &'static [Message] = messages.collect::<Vec<_>>().leak();
