@@ -102,16 +102,8 @@ pub fn visit_suspension(op: &SuspensionOp, touch: &mut impl FnMut(Reg, Access)) 
             touch(payload.communication, Access::Write);
             touch(payload.word, Access::Write);
         }
-        SuspensionOp::Test { reach: r, to, .. } => {
+        SuspensionOp::Test { reach: r, to, .. } | SuspensionOp::Input { reach: r, to, .. } => {
             reach(r);
-            touch(*to, Access::Write);
-        }
-        SuspensionOp::Input { reach: r, until, to, .. } => {
-            reach(r);
-            if let Some(Until { deadline, alarm }) = until {
-                touch(*deadline, Access::Read);
-                touch(*alarm, Access::Read);
-            }
             touch(*to, Access::Write);
         }
         SuspensionOp::Call { to, arguments, .. } => {

@@ -189,11 +189,7 @@ pub fn expression(v: &mut impl Visitor, e: &Expression) {
             expression(v, t);
             place(v, p);
         }
-        ReceiveTest(c, _) => channel(v, c),
-        Input(c, _, limit) => {
-            channel(v, c);
-            limit.iter().for_each(|e| expression(v, e));
-        }
+        ReceiveTest(c, _) | Input(c, _) => channel(v, c),
         Await(condition, limit) => {
             expression(v, condition);
             expression(v, limit);

@@ -3,7 +3,7 @@
 //!
 //! While the buffer is empty, or holds a message of its own, a side is in state `state`; while the buffer holds a
 //! message for it, in state `seen`. A side that has to wait becomes the communication's one `waiter`; any change wakes
-//! it, and it tries again (`waiters`: where both sides wait).
+//! it, and it tries again.
 //!
 //! `word` says what both sides may do, `sending` and `receiving` do it for one of them, `ending` ends it, `connection`
 //! finds a client's server, `moving` serves communications with one end outside of the program.
@@ -20,8 +20,9 @@ pub mod rebinding;
 mod receiving;
 mod sending;
 mod violation;
-pub mod waiters;
 mod word;
+
+use core::ptr::null_mut;
 
 use drystone_component::{Interface, Type};
 
@@ -29,7 +30,6 @@ pub use self::ending::*;
 pub use self::receiving::*;
 pub use self::sending::*;
 pub use self::violation::{Act, refused_end, violation};
-use self::waiters::beside;
 use crate::instance::{self, body_of};
 use crate::layout::*;
 use crate::queue::ready;
@@ -58,7 +58,7 @@ pub unsafe fn wake(w: *mut Worker, c: *mut Communication) {
     unsafe {
         let waiter = (*c).waiter;
         if !waiter.is_null() {
-            (*c).waiter = beside(waiter);
+            (*c).waiter = null_mut();
             ready(w, waiter);
         }
     }

@@ -110,8 +110,6 @@ entry_points! {
         #[suspends] SEND = ds_send(w, p; *mut Communication, &Interface, u32, u32) -> *mut u64 where Zero leaves;
         SENT = ds_sent(w; *mut Communication, &Interface, u32);
         #[suspends] TEST = ds_test(w, p; *mut Communication, &Interface, u32, i32, u32) -> u32 where Two leaves;
-        #[suspends] TEST_UNTIL = ds_test_until(w, p; *mut Communication, u32, i32, i64, i64)
-            -> u32 where Two leaves;
     }
     crate::communication::connection {
         #[suspends] CONNECT = ds_connect(w, p; *mut RequiredSlot, usize, u32) -> Status where NotZero leaves;

@@ -277,7 +277,7 @@ unsafe fn some_processes(w: *mut Worker) -> Vec<*mut Process> {
 pub fn waits_for(status: u8) -> &'static str {
     match status {
         ROOM => ", which waits for its message to be received",
-        NEWS | TIMED | TIMED_SERVICE => ", which waits for a message",
+        NEWS => ", which waits for a message",
         ENTRY => ", which waits for the component's lock",
         AWAITS_SHARED | AWAITS_EXCLUSIVE => ", which waits for its condition",
         CONNECTION => ", which waits for a connection",

@@ -109,12 +109,6 @@ pub const PREEMPTED: u8 = 16;
 /// [`Process::status`]: waits until less output is queued.
 pub const WRITES: u8 = 17;
 
-/// [`Process::status`]: waits for a message or a close, but not for ever. If it is a communication's waiter, its link
-/// leads to the other side, if that waits there as well, or is null.
-pub const TIMED: u8 = 18;
-/// [`Process::status`]: the same, of a service that waits for its client.
-pub const TIMED_SERVICE: u8 = 19;
-
 /// [`Process::lock`]: not at all.
 pub const LOCK_NONE: u8 = 0;
 /// [`Process::lock`]: together with other processes.

@@ -11,7 +11,7 @@ use super::Build;
 use super::communication::{Alike, FLAGS, MARKS, MOST_COMPARED, STATE, TAG, Where, word_of};
 use crate::dispatch::trusted;
 use crate::entries;
-use crate::mir::{Failure, LocationId, Payload, Question, Reach, Reg, Symbol, Until};
+use crate::mir::{Failure, LocationId, Payload, Question, Reach, Reg, Symbol};
 use crate::offset;
 
 impl<M: Module> Build<'_, '_, M> {
@@ -247,8 +247,9 @@ impl<M: Module> Build<'_, '_, M> {
         interface: InterfaceId,
         side: Direction,
         pattern: Pattern,
+        to: Reg,
         location: LocationId,
-    ) -> Value {
+    ) {
         let description = self.symbol(&Symbol::Interface(interface));
         let pattern = self.number(pattern_number(pattern));
         let answer = match reach {
@@ -268,39 +269,7 @@ impl<M: Module> Build<'_, '_, M> {
         };
         let answer = answer.expect("an answer");
         self.wait_on(Failure::Two, answer);
-        answer
-    }
-
-    /// A receive test that waits until a time; from then on it does not wait.
-    pub(super) fn input_until(
-        &mut self,
-        until: Until,
-        reach: &Reach,
-        interface: InterfaceId,
-        side: Direction,
-        pattern: Pattern,
-        location: LocationId,
-    ) -> Value {
-        let [early, late, done] = [(); 3].map(|()| self.builder.create_block());
-        let answer = self.builder.append_block_param(done, types::I64);
-        let (deadline, alarm) = (self.get(until.deadline), self.get(until.alarm));
-        let is_late = self.call_entry(&entries::IS_PAST, &[deadline]).expect("an answer");
-        self.builder.ins().brif(is_late, late, &[], early, &[]);
-
-        self.builder.switch_to_block(late);
-        let now = self.input(reach, interface, side, pattern, location);
-        self.builder.ins().jump(done, &[now.into()]);
-
-        self.builder.switch_to_block(early);
-        let communication = self.communication(reach, interface, location);
-        let side = self.number(side_number(side));
-        let pattern = self.number(pattern_number(pattern));
-        let arguments = [communication, side, pattern, deadline, alarm];
-        let known = self.call_entry(&entries::TEST_UNTIL, &arguments).expect("an answer");
-        self.wait_on(Failure::Two, known);
-        self.builder.ins().jump(done, &[known.into()]);
-        self.builder.switch_to_block(done);
-        answer
+        self.set(to, answer);
     }
 }
 

@@ -29,12 +29,8 @@ impl<M: Module> Build<'_, '_, M> {
             SuspensionOp::Test { reach, interface, side, question, to } => {
                 self.test(reach, *interface, *side, *question, *to, location);
             }
-            SuspensionOp::Input { reach, interface, side, pattern, until, to } => {
-                let answer = match until {
-                    None => self.input(reach, *interface, *side, *pattern, location),
-                    Some(until) => self.input_until(*until, reach, *interface, *side, *pattern, location),
-                };
-                self.set(*to, answer);
+            SuspensionOp::Input { reach, interface, side, pattern, to } => {
+                self.input(reach, *interface, *side, *pattern, *to, location);
             }
             SuspensionOp::Lock(LockMode::Exclusive) => self.lock_alone(Where::Entry),
             SuspensionOp::Lock(LockMode::Shared) => {

@@ -12,7 +12,7 @@ use super::types::reg_type;
 use crate::classify::is_held;
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::{Address, Base, Inst, Question, Reach, Reg, RegType, SuspensionOp, Until};
+use crate::mir::{Address, Base, Inst, Question, Reach, Reg, RegType, SuspensionOp};
 
 /// An argument of a message, before there is room for the message.
 enum Prepared<'a> {
@@ -204,31 +204,15 @@ impl Lower<'_, '_> {
         to
     }
 
-    /// `INPUT`. With a limit, an alarm wakes the process when the time is up; then it asks once more.
-    pub(super) fn input(
-        &mut self,
-        channel: &Channel,
-        pattern: Pattern,
-        limit: Option<&Expression>,
-        span: Span,
-    ) -> Reg {
-        let limit = limit.map(|limit| self.value(limit));
+    pub(super) fn input(&mut self, channel: &Channel, pattern: Pattern, span: Span) -> Reg {
         let reach = self.reach(channel, span);
-        let location = self.location(span);
-        let until = limit.map(|limit| {
-            self.code.suspend(SuspensionOp::Home, location);
-            let deadline = self.code.call(&entries::DEADLINE, vec![limit]);
-            Until { deadline, alarm: self.code.call(&entries::ALARM, vec![deadline]) }
-        });
         let to = self.code.reg(RegType::Int);
+        let location = self.location(span);
         let side = side_of(channel);
         self.code.suspend(
-            SuspensionOp::Input { reach, interface: channel.interface, side, pattern, until, to },
+            SuspensionOp::Input { reach, interface: channel.interface, side, pattern, to },
             location,
         );
-        if let Some(Until { deadline, alarm }) = until {
-            self.code.perform(&entries::ALARM_OVER, vec![deadline, alarm]);
-        }
         to
     }
 }

@@ -69,15 +69,6 @@ pub struct SuspensionPoint {
     pub location: LocationId,
 }
 
-/// The end of a wait: registers with a time, and with the number of the alarm that goes off then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Until {
-    /// The time.
-    pub deadline: Reg,
-    /// The alarm, which has been set.
-    pub alarm: Reg,
-}
-
 /// Operations at suspension points.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -117,7 +108,7 @@ pub enum SuspensionOp {
         /// The answer.
         to: Reg,
     },
-    /// A receive test that does not wait, or not for ever.
+    /// A receive test that does not wait.
     Input {
         /// Over which communication.
         reach: Reach,
@@ -127,8 +118,6 @@ pub enum SuspensionOp {
         side: Direction,
         /// What is asked.
         pattern: Pattern,
-        /// How long it waits.
-        until: Option<Until>,
         /// The answer: 0 or 1.
         to: Reg,
     },

@@ -60,16 +60,8 @@ fn operation(spot: Spot, op: &SuspensionOp) -> Result<(), Broken> {
             way(spot, reach)?;
             pair(spot, *payload)
         }
-        SuspensionOp::Test { reach, to, .. } => {
+        SuspensionOp::Test { reach, to, .. } | SuspensionOp::Input { reach, to, .. } => {
             way(spot, reach)?;
-            is(spot, *to, Int)
-        }
-        SuspensionOp::Input { reach, until, to, .. } => {
-            way(spot, reach)?;
-            if let Some(Until { deadline, alarm }) = until {
-                is(spot, *deadline, Int)?;
-                is(spot, *alarm, Int)?;
-            }
             is(spot, *to, Int)
         }
         SuspensionOp::Call { to, entry, arguments } => call(spot, *to, entry, arguments),

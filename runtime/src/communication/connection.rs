@@ -23,7 +23,7 @@ pub use self::closing::*;
 pub use self::joining::{Joined, join, lead, unlink, wake_through};
 pub use self::named::*;
 pub use self::reach::*;
-pub use self::waiting::{overdue, tell_disconnected, tell_main, wait};
+pub use self::waiting::{tell_disconnected, tell_main, wait};
 pub use self::ways::*;
 use super::{Act, interface_of, violation};
 use crate::failure::ds_fail;

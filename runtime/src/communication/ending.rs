@@ -4,14 +4,12 @@ use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side};
 
-use super::waiters::{beside, leave};
 use super::{Act, drop_buffered, free, interface_of, violation, wake};
 use crate::home::home;
 use crate::instance::natives::wake_parked;
 use crate::instance::{body_of, rare_of};
 use crate::layout::*;
 use crate::process::restart_service;
-use crate::queue::ready;
 use crate::worker::heap_of;
 
 /// What has become of a service whose body has run to its end.
@@ -164,10 +162,6 @@ pub unsafe fn let_go(w: *mut Worker, c: *mut Communication) {
         (*c).word.flags |= CLIENT_CLOSED;
         wake(w, c);
         let p = c.cast::<Process>();
-        if (*p).status == TIMED_SERVICE {
-            // The client, which has come to wait later, was the waiter.
-            ready(w, p);
-        }
         if (*p).status == PLATFORM {
             (*(*home(w)).platform).forget(p);
             wake_parked(w, p);
@@ -182,12 +176,9 @@ pub unsafe fn let_go(w: *mut Worker, c: *mut Communication) {
 pub unsafe fn lose_client(w: *mut Worker, c: *mut Communication) {
     // SAFETY: `c` is live, and its client uses it no more.
     unsafe {
-        let service = c.cast::<Process>();
-        let waiter = (*c).waiter;
-        // The client waits no more.
-        let client = if waiter == service { beside(waiter) } else { waiter };
-        if !client.is_null() {
-            leave(c, client);
+        if (*c).waiter != c.cast() {
+            // It was the client, who waits no more.
+            (*c).waiter = null_mut();
         }
         (*c).word.flags |= GONE;
         close(w, c);

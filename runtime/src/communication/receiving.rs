@@ -5,10 +5,8 @@ use core::ptr::null_mut;
 use drystone_component::{Interface, Side};
 
 use super::moving::at_once;
-use super::waiters::leave;
 use super::{Act, payload, violation, wait};
 use crate::failure::stop;
-use crate::home::home;
 use crate::instance::body_of;
 use crate::layout::*;
 use crate::protocol::{next, sender};
@@ -111,44 +109,6 @@ pub unsafe extern "C" fn ds_test(
             wait(c, p, NEWS);
         }
         known
-    }
-}
-
-/// `INPUT(pattern, n)` before its time is up: the same, for a process with this alarm.
-///
-/// # Safety
-/// As for [`ds_test`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_test_until(
-    w: *mut Worker,
-    p: *mut Process,
-    c: *mut Communication,
-    side: u32,
-    pattern: i32,
-    deadline: i64,
-    alarm: i64,
-) -> u32 {
-    // SAFETY: `c` is live, and `p` one of its sides; at home the timers are this thread's.
-    unsafe {
-        let known = answer((*c).word, side, pattern);
-        if known == LEAVE {
-            (*p).next = (*c).waiter;
-            wait(c, p, if p == c.cast() { TIMED_SERVICE } else { TIMED });
-            (*home(w)).timers.wait_at(deadline, alarm, c);
-        }
-        known
-    }
-}
-
-/// The time of a process that waits for a message is up: it finds out.
-///
-/// # Safety
-/// At home; `p` has waited by [`ds_test_until`], at `c`, and nothing has woken it.
-pub unsafe fn overdue(w: *mut Worker, p: *mut Process, c: *mut Communication) {
-    // SAFETY: `c` is live while `p` waits there.
-    unsafe {
-        leave(c, p);
-        ready(w, p);
     }
 }
 

@@ -1,30 +1,19 @@
-//! The timer queue: processes that sleep, and alarms of processes that wait for something else, but not for ever.
+//! The timer queue: processes that sleep, and alarms of processes that await a condition, but not for ever.
 
 use alloc::collections::BTreeMap;
 
-use core::ptr::null_mut;
-
-use crate::layout::{Communication, Process, WOKEN, Worker};
+use crate::layout::{Process, WOKEN, Worker};
 use crate::queue::{Queue, ready};
 
 /// In nanoseconds.
 pub const MILLISECOND: u64 = 1_000_000;
 
-/// Wakes a process that awaits a condition or a message, but not for ever.
-#[derive(Clone, Copy)]
-pub struct Alarm {
-    /// The process.
-    pub process: *mut Process,
-    /// Where it waits for a message, if it has waited for one; live as long as it waits.
-    pub communication: *mut Communication,
-}
-
 /// Processes that sleep, by their time: those of one moment in the order in which they went to sleep.
 pub struct Timers {
     queues: BTreeMap<i64, Queue>,
-    /// Alarms by time and number. Their processes stand in other queues, so that no link of theirs is left for this
-    /// one.
-    alarms: BTreeMap<(i64, i64), Alarm>,
+    /// Processes that await a condition, but not for ever, by time and number. They stand in their monitors' queues, so
+    /// that no link of theirs is left for this one.
+    alarms: BTreeMap<(i64, i64), *mut Process>,
     /// Alarms set so far.
     number: i64,
 }
@@ -50,15 +39,8 @@ impl Timers {
     /// Sets an alarm; gives its number.
     pub fn set_alarm(&mut self, time: i64, p: *mut Process) -> i64 {
         self.number += 1;
-        self.alarms.insert((time, self.number), Alarm { process: p, communication: null_mut() });
+        self.alarms.insert((time, self.number), p);
         self.number
-    }
-
-    /// The process of an alarm waits for a message of this communication.
-    pub fn wait_at(&mut self, time: i64, number: i64, c: *mut Communication) {
-        if let Some(alarm) = self.alarms.get_mut(&(time, number)) {
-            alarm.communication = c;
-        }
     }
 
     /// Forgets an alarm, if it has not gone off.
@@ -66,8 +48,8 @@ impl Timers {
         self.alarms.remove(&(time, number));
     }
 
-    /// The next alarm that goes off.
-    pub fn take_alarm(&mut self, now: i64) -> Option<Alarm> {
+    /// The next process whose alarm goes off.
+    pub fn take_alarm(&mut self, now: i64) -> Option<*mut Process> {
         let first = self.alarms.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())
     }
@@ -119,7 +101,7 @@ impl Timers {
 
     /// Forgets the alarms of processes for which `keep` doesn't hold.
     pub fn retain_alarms(&mut self, mut keep: impl FnMut(*mut Process) -> bool) {
-        self.alarms.retain(|_, alarm| keep(alarm.process));
+        self.alarms.retain(|_, p| keep(*p));
     }
 }
 

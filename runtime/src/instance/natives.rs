@@ -4,10 +4,10 @@
 //! Their bodies run on the home worker's thread, as the process module says of all blocks.
 
 use core::mem::{replace, transmute};
+use core::ptr::null_mut;
 
 use super::slots::required_slots;
 use super::{body_of, is_service};
-use crate::communication::waiters::leave;
 use crate::layout::*;
 use crate::queue::ready;
 
@@ -63,8 +63,8 @@ pub unsafe fn wake_parked(w: *mut Worker, p: *mut Process) {
             return;
         }
         let leave = |c: *mut Communication| {
-            if !c.is_null() {
-                leave(c, p);
+            if !c.is_null() && (*c).waiter == p {
+                (*c).waiter = null_mut();
             }
         };
         if is_service(p) {

@@ -24,7 +24,6 @@ use super::record::{Deletion, deletion_of, end_record};
 use super::survey::*;
 use super::{leaving, occasions};
 use crate::communication::connection::*;
-use crate::communication::waiters::{beside, leave};
 use crate::communication::{self, detach, interface_of, lose_client, make_gone, payload};
 use crate::home::home;
 use crate::instance::slots::{interfaces_of, required_slots};
@@ -375,10 +374,7 @@ unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool) {
             }
             return;
         }
-        let mut waiter = core::mem::replace(&mut (*c).waiter, null_mut());
-        if !waiter.is_null() && (*(*waiter).instance).is_dead() {
-            waiter = beside(waiter);
-        }
+        let waiter = core::mem::replace(&mut (*c).waiter, null_mut());
         (*c).word.flags |= GONE | SERVICE_ENDED;
         // Not the service itself, nor another of the dead.
         if !waiter.is_null() && !(*(*waiter).instance).is_dead() {
@@ -396,11 +392,8 @@ unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool) {
 unsafe fn part(w: *mut Worker, c: *mut Communication) -> *mut Communication {
     // SAFETY: *by force*; both communications are of one interface, so their buffers are of one size.
     unsafe {
-        let waiter = (*c).waiter;
-        let client = if waiter == c.cast() { beside(waiter) } else { waiter };
-        if !client.is_null() {
-            leave(c, client);
-            ready(w, client);
+        if (*c).waiter != c.cast() {
+            communication::wake(w, c);
         }
         let interface = interface_of(c);
         let gone = make_gone(w, interface);

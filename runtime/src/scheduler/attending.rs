@@ -10,9 +10,8 @@
 
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-use crate::communication::{self, connection};
 use crate::home::surplus::{Advice, WHEN_BUSY, WHEN_IDLE};
-use crate::home::timers::{Alarm, MILLISECOND};
+use crate::home::timers::MILLISECOND;
 use crate::home::{Shared, home, shared};
 use crate::instance::monitor;
 use crate::instance::natives::wake_parked;
@@ -80,16 +79,12 @@ pub unsafe fn wake_due(w: *mut Worker) {
 /// # Safety
 /// *Between processes.*
 unsafe fn wake(w: *mut Worker, now: i64) {
-    // SAFETY: *between processes*; a process that sleeps, or has an alarm, is live.
+    // SAFETY: *between processes*; a sleeping process is live.
     unsafe {
         let timers = &raw mut (*home(w)).timers;
         (*timers).wake(w, now);
-        while let Some(Alarm { process: p, communication: c }) = (*timers).take_alarm(now) {
-            match (*p).status {
-                TIMED | TIMED_SERVICE => communication::overdue(w, p, c),
-                CONNECTION => connection::overdue(w, p),
-                _ => monitor::overdue(w, p),
-            }
+        while let Some(p) = (*timers).take_alarm(now) {
+            monitor::overdue(w, p);
         }
     }
 }

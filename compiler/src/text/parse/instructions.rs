@@ -119,10 +119,7 @@ impl Names {
         let op = match first {
             "test" => SuspensionOp::Test { reach, interface, side, question, to },
             _ => match question {
-                Question::Is(pattern) => {
-                    let until = until(line)?;
-                    SuspensionOp::Input { reach, interface, side, pattern, until, to }
-                }
+                Question::Is(pattern) => SuspensionOp::Input { reach, interface, side, pattern, to },
                 Question::Which => return Err("INPUT asks whether one thing comes next".into()),
             },
         };
@@ -369,15 +366,6 @@ fn lock(line: &mut Cursor) -> Read<LockMode> {
         "shared" => Ok(LockMode::Shared),
         other => Err(format!("a lock is not held {other:?}")),
     }
-}
-
-fn until(line: &mut Cursor) -> Read<Option<Until>> {
-    if !line.eat("until") {
-        return Ok(None);
-    }
-    let deadline = line.reg()?;
-    line.expect("by alarm")?;
-    Ok(Some(Until { deadline, alarm: line.reg()? }))
 }
 
 fn reach(line: &mut Cursor) -> Read<Reach> {

@@ -20,10 +20,9 @@ impl Printer<'_> {
             SuspensionOp::Test { reach, interface, side, question, to } => {
                 format!("{to} = test {} over {}", self.question(*interface, *side, *question), way(reach))
             }
-            SuspensionOp::Input { reach, interface, side, pattern, until, to } => {
-                let until = until.map(|it| format!(" until {} by alarm {}", it.deadline, it.alarm));
+            SuspensionOp::Input { reach, interface, side, pattern, to } => {
                 let pattern = self.question(*interface, *side, Question::Is(*pattern));
-                format!("{to} = input {pattern} over {}{}", way(reach), until.unwrap_or_default())
+                format!("{to} = input {pattern} over {}", way(reach))
             }
             SuspensionOp::Lock(mode) => format!("lock {}", lock(*mode)),
             SuspensionOp::Unlock { mode, written } => {

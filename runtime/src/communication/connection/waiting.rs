@@ -5,7 +5,7 @@ use core::mem::take;
 use crate::instance::natives::wake_parked;
 use crate::instance::{body_of, holder_of, main_process, rare_if_any, rare_of};
 use crate::layout::*;
-use crate::queue::{ready, ready_all};
+use crate::queue::ready_all;
 
 /// A process waits until something about its component's connections changes.
 ///
@@ -16,18 +16,6 @@ pub unsafe fn wait(w: *mut Worker, p: *mut Process) {
     unsafe {
         (*p).status = CONNECTION;
         (*rare_of(w, (*p).instance)).connecting.push(p);
-    }
-}
-
-/// The time of a process that waits for a connection is up: it finds out.
-///
-/// # Safety
-/// At home; `p` waits here.
-pub unsafe fn overdue(w: *mut Worker, p: *mut Process) {
-    // SAFETY: the component of a process that waits is alive, and the process stands in this queue only.
-    unsafe {
-        (*rare_of(w, (*p).instance)).connecting.retain(|q| q != p);
-        ready(w, p);
     }
 }
 

@@ -6,7 +6,6 @@ use drystone_component::{Interface, Role, Side};
 
 use super::channel::{Channel, Party};
 use super::{NO_LOCATION, Outcome};
-use crate::communication::waiters::is_timed;
 use crate::communication::{ds_received, ds_send, ds_sent, wait};
 use crate::far::{Filling, Traffic};
 use crate::instance::natives::wake_parked;
@@ -68,8 +67,6 @@ impl Party {
             let waiter = (*c).waiter;
             if waiter.is_null() || (waiter == c.cast() && (*waiter).status == PLATFORM) {
                 (*c).waiter = self.process;
-            } else if is_timed(waiter) {
-                (*waiter).next = self.process;
             }
             (*self.process).status = PLATFORM;
         }
