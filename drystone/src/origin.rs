@@ -12,6 +12,7 @@ pub const SOURCES: &[&str] = &[
     "Cargo.lock",
     "component/Cargo.toml",
     "component/src",
+    "library",
     "language/Cargo.toml",
     "language/src",
     "runtime/Cargo.toml",

@@ -16,12 +16,9 @@ use crate::output::{Status, WRONG, say, wrong};
 use crate::system::Composed;
 use crate::with;
 
-/// The library's files by name and text; a file of the same name beside the program takes precedence.
+/// Files of the library that belong to other rooms, by name and text; a file of the same name beside the program takes
+/// precedence.
 const LIBRARY: &[(&str, &str)] = &[
-    ("Base64.dry", include_str!("../../library/Base64.dry")),
-    ("Hash.dry", include_str!("../../library/Hash.dry")),
-    ("Random.dry", include_str!("../../library/Random.dry")),
-    ("Text.dry", include_str!("../../library/Text.dry")),
     ("Kortex.dry", include_str!("../../kortex/Kortex.dry")),
     ("Machine.dry", include_str!("../../platform/pc/machine/Machine.dry")),
 ];

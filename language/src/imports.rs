@@ -9,6 +9,19 @@ use crate::source::SourceFile;
 /// The folder of the library's files. No file of a user has such a path.
 pub const LIBRARY: &str = "<library>/";
 
+/// The library's files by path and text.
+const FILES: &[(&str, &str)] = &[
+    ("<library>/Base64.dry", include_str!("../../library/Base64.dry")),
+    ("<library>/Hash.dry", include_str!("../../library/Hash.dry")),
+    ("<library>/Random.dry", include_str!("../../library/Random.dry")),
+    ("<library>/Text.dry", include_str!("../../library/Text.dry")),
+];
+
+/// The text of a file of the library.
+fn of_library(path: &str) -> Option<String> {
+    FILES.iter().find(|(file, _)| *file == path).map(|(_, text)| text.to_string())
+}
+
 /// The paths at which the file is looked for that `importer` imports as `name`, in order.
 pub fn candidates(importer: &str, name: &str) -> [String; 3] {
     let folder = importer.rfind('/').map_or("", |slash| &importer[..=slash]);
@@ -17,7 +30,7 @@ pub fn candidates(importer: &str, name: &str) -> [String; 3] {
 }
 
 /// The given files, then those that they import, directly or not. `read` gives the text of the file at a path, if there
-/// is one.
+/// is one; the library's own files are known here.
 pub fn load(mut files: Vec<SourceFile>, mut read: impl FnMut(&str) -> Option<String>) -> Vec<SourceFile> {
     let mut known: HashSet<String> = files.iter().map(|file| plain(&file.path)).collect();
     let mut next = 0;
@@ -26,7 +39,11 @@ pub fn load(mut files: Vec<SourceFile>, mut read: impl FnMut(&str) -> Option<Str
         let wanted: Vec<_> = names.map(|name| candidates(&importer.path, &name.text)).collect();
         for paths in wanted {
             let found = paths.into_iter().find_map(|path| {
-                let text = if known.contains(&plain(&path)) { None } else { Some(read(&path)?) };
+                let text = if known.contains(&plain(&path)) {
+                    None
+                } else {
+                    Some(of_library(&path).or_else(|| read(&path))?)
+                };
                 Some((path, text))
             });
             if let Some((path, Some(text))) = found {

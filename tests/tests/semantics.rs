@@ -89,11 +89,7 @@ fn programs() -> Vec<PathBuf> {
 fn sources(path: &Path) -> Vec<SourceFile> {
     let folder = path.parent().expect("a program is in a folder");
     let name = path.file_name().expect("a file").to_string_lossy().into_owned();
-    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../library");
-    let read = |name: &str| {
-        let path = name.strip_prefix(imports::LIBRARY).map_or(folder.join(name), |name| library.join(name));
-        std::fs::read_to_string(path).ok()
-    };
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let text = read(&name).expect("a text file");
     imports::load(vec![SourceFile { path: name, text }], read)
 }

@@ -160,10 +160,11 @@ impl<'a> Maker<'a> {
             }
             Case(value, branches, otherwise) => {
                 let (mut commands, tree) = self.whole(value);
+                let at = value.span;
                 let value = self.chosen_by(tree, value, &mut commands);
                 let rest = match otherwise {
                     Some(block) => self.sequence(block),
-                    None => Command::Fail(Fault::NoBranch, (self.locate)(span)),
+                    None => Command::Fail(Fault::NoBranch, (self.locate)(at)),
                 };
                 commands.push(branches.iter().rev().fold(rest, |rest, (labels, block)| {
                     let block = self.sequence(block);

@@ -66,13 +66,13 @@ impl Lower<'_, '_> {
         self.code
             .suspend(SuspensionOp::Send { reach, interface: channel.interface, message, payload }, location);
         let parameters = &program.interfaces[channel.interface.index()].messages[message].parameters;
-        let mut values = Vec::new();
+        let mut words = (0..).map(|index| payload_word(payload.communication, index));
         for (argument, (_, ty)) in prepared.into_iter().zip(parameters) {
             if let Type::Record(id) = ty {
-                self.send_record(*id, argument, &mut values);
+                self.send_record(*id, argument, &mut words);
                 continue;
             }
-            values.push(match argument {
+            let value = match argument {
                 Prepared::Late(expression) if is_held(&expression.ty) => {
                     let text = self.text(expression);
                     self.code.call(&entries::TEXT_COPY, vec![text.reg])
@@ -80,26 +80,24 @@ impl Lower<'_, '_> {
                 Prepared::Late(expression) => self.value(expression),
                 Prepared::Scalar(register) => register,
                 Prepared::Slot(slot, kind) => self.code.take_from_slot(slot, kind),
-            });
-        }
-        for (index, value) in values.into_iter().enumerate() {
-            let word = payload_word(payload.communication, index);
+            };
+            let word = words.next().expect("a message has a word for each value");
             self.code.store(word, value);
         }
         self.code.inst(Inst::Sent { payload, interface: channel.interface, message });
     }
 
-    /// The values of a record that is sent.
-    fn send_record(&mut self, id: RecordId, record: Prepared, values: &mut Vec<Reg>) {
+    /// Puts the values of a record into a message.
+    fn send_record(&mut self, id: RecordId, record: Prepared, words: &mut impl Iterator<Item = Address>) {
         match record {
             Prepared::Late(expression) => {
                 let record = self.text(expression);
-                self.taken_apart(id, record.reg, values);
+                self.take_apart(id, record.reg, words);
                 self.code.drop_text(record);
             }
             Prepared::Slot(slot, _) => {
                 let record = self.code.load(self.code.slot(slot), RegType::Int);
-                self.taken_apart(id, record, values);
+                self.take_apart(id, record, words);
                 self.code.free_text(slot);
             }
             Prepared::Scalar(_) => unreachable!("a record is held"),

@@ -159,16 +159,26 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The values of a record that go into a message, each in a register; texts have a holder more.
-    pub(super) fn taken_apart(&mut self, id: RecordId, record: Reg, values: &mut Vec<Reg>) {
+    /// Puts the values of a record into the words of a message; texts get a holder more.
+    pub(super) fn take_apart(
+        &mut self,
+        id: RecordId,
+        record: Reg,
+        words: &mut impl Iterator<Item = Address>,
+    ) {
         let program = self.unit.program;
         for (field, (_, ty)) in program.records[id.index()].fields.iter().enumerate() {
             let value = self.field_of(record, id, field);
-            match ty {
-                Type::Record(inner) => self.taken_apart(*inner, value, values),
-                Type::Text => values.push(self.code.call(&entries::TEXT_COPY, vec![value])),
-                _ => values.push(value),
-            }
+            let value = match ty {
+                Type::Record(inner) => {
+                    self.take_apart(*inner, value, words);
+                    continue;
+                }
+                Type::Text => self.code.call(&entries::TEXT_COPY, vec![value]),
+                _ => value,
+            };
+            let word = words.next().expect("a message has a word for each value");
+            self.code.store(word, value);
         }
     }
 

@@ -21,6 +21,9 @@ impl Parser<'_> {
         let first = self.advance().span;
         let name = self.name("the name of the record")?;
         self.open_unit(&name);
+        if let Some(unit) = self.units.last_mut() {
+            unit.is_foreign = false; // although RECORD, which stands before the name, is no reserved word
+        }
         self.declared.push(name.clone());
         self.semicolon_after_heading("RECORD");
         let fields = self.fields().unwrap_or_else(|_| {

@@ -31,7 +31,6 @@ const DECLARATIONS: &[(&str, &str)] = &[
     ("class C {\n  int x;\n}", "COMPONENT"),
     ("struct S { int x; };", "RECORD"),
     ("interface I;\n  IN M\nEND I;", "INTERFACE"),
-    ("RECORD S; x: INTEGER; END;", "repeats its name"),
     ("RECORD S = x: INTEGER; y: REAL END;", "write RECORD Name;"),
     ("record S {\n  int x;\n}", "write RECORD Name;"),
     ("STRUCT S;\n  x: INTEGER\nEND S;", "write RECORD Name;"),

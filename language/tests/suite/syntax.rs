@@ -88,7 +88,7 @@ fn integers_end_where_64_bits_do() {
     assert!(matches!(expression("-9223372036854775808"), ExpressionKind::Integer(i64::MIN)));
     assert!(matches!(expression("-8000000000000000H + 1"), ExpressionKind::Binary(BinaryOperator::Add, ..)));
     let in_program = |number: &str| errors(&format!("COMPONENT C; CONSTANT N = {number}; END C;"));
-    assert!(matches!(expression("(8000000000000000H)"), ExpressionKind::Integer(i64::MIN)));
+    assert!(matches!(expression("8000000000000000H"), ExpressionKind::Integer(i64::MIN)));
     assert!(matches!(expression("0FFFFFFFFFFFFFFFFH"), ExpressionKind::Integer(-1)));
     for number in
         ["9223372036854775808", "-9223372036854775809", "1 - 9223372036854775808", "10000000000000000H"]

@@ -1,16 +1,16 @@
 //! What a text consists of, and who holds it.
 //!
 //! A text is a [`TextHead`] with its bytes behind it, or a [`TextSlice`], whose bytes are a part of another text's. The
-//! empty text is null. A text counts its holders: it is freed when the last one drops it.
+//! empty text is null. A text counts its holders: it is freed when the last one drops it. A record counts them, too,
+//! and is freed here, since it holds texts and records.
 
 use core::hint::assert_unchecked;
 use core::slice;
 use core::sync::atomic::{AtomicI64, Ordering::AcqRel, Ordering::Relaxed};
 
-use super::records;
 use super::room::Room;
 use crate::heap::Heap;
-use crate::layout::{TextHead, TextSlice};
+use crate::layout::{TEXT_BYTES, TextHead, TextSlice};
 
 /// What a holder counts in [`TextHead::count`].
 pub const HOLDER: i64 = 1 << 8;
@@ -157,7 +157,7 @@ pub unsafe fn drop_here(heap: &mut Heap, text: *mut TextHead) {
         unsafe {
             match Room::of(text) {
                 Room::SLICE => free_slice(heap, text.cast()),
-                Room::RECORD => records::free(heap, text),
+                Room::RECORD => free_record(heap, text),
                 room => heap.free_in_parts(text.cast(), room.bytes_of_live((*text).length as usize)),
             }
         }
@@ -176,5 +176,55 @@ unsafe fn free_slice(heap: &mut Heap, slice: *mut TextSlice) {
         let whole = (*slice).whole;
         heap.free(slice.cast(), size_of::<TextSlice>());
         drop(heap, whole);
+    }
+}
+
+/// How many words a record has, and how many of the first of them are texts or records. [`TextHead::length`] of its
+/// block says so, too; it is never 0, which would be a slice's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// All of them, at least one.
+    pub words: u32,
+    /// The texts and records among them.
+    pub owned: u32,
+}
+
+impl Shape {
+    /// The shape of a record that isn't null.
+    ///
+    /// # Safety
+    /// `record` is a live record.
+    pub unsafe fn of(record: *const TextHead) -> Shape {
+        // SAFETY: the head of a live record doesn't change.
+        let length = unsafe { (*record).length };
+        Shape { words: length as u32, owned: (length >> 32) as u32 }
+    }
+
+    /// Bytes of its block.
+    pub fn bytes(self) -> usize {
+        TEXT_BYTES + 8 * self.words as usize
+    }
+}
+
+/// The first word of a record.
+pub fn words(record: *const TextHead) -> *mut u64 {
+    first_byte(record).cast()
+}
+
+/// Frees a record, which holds its texts and records no longer. Records contain no more than a few levels of others:
+/// the language bounds them.
+///
+/// # Safety
+/// It is a record that nobody holds any more.
+#[cold]
+#[inline(never)]
+unsafe fn free_record(heap: &mut Heap, record: *mut TextHead) {
+    // SAFETY: the record held each of its texts and records until now.
+    unsafe {
+        let shape = Shape::of(record);
+        for index in 0..shape.owned as usize {
+            drop(heap, *words(record).add(index) as *mut TextHead);
+        }
+        heap.free(record.cast(), shape.bytes());
     }
 }

@@ -8,36 +8,11 @@
 
 use core::sync::atomic::Ordering::Acquire;
 
-use super::holding::{HOLDER, copy, drop, first_byte, holders, is_one};
+pub use super::holding::Shape;
+use super::holding::{HOLDER, copy, drop, holders, is_one, words};
 use super::room::Room;
 use crate::heap::Heap;
-use crate::layout::{Fault, TEXT_BYTES, TextHead};
-
-/// How many words a record has, and how many of the first of them are texts or records. [`TextHead::length`] of its
-/// block says so, too; it is never 0, which would be a slice's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// All of them, at least one.
-    pub words: u32,
-    /// The texts and records among them.
-    pub owned: u32,
-}
-
-impl Shape {
-    /// The shape of a record that isn't null.
-    ///
-    /// # Safety
-    /// `record` is a live record.
-    unsafe fn of(record: *const TextHead) -> Shape {
-        // SAFETY: the head of a live record doesn't change.
-        let length = unsafe { (*record).length };
-        Shape { words: length as u32, owned: (length >> 32) as u32 }
-    }
-
-    fn bytes(self) -> usize {
-        TEXT_BYTES + 8 * self.words as usize
-    }
-}
+use crate::layout::{Fault, TextHead};
 
 /// A new record with one holder, whose words are 0.
 pub fn make(heap: &mut Heap, shape: Shape) -> Result<*mut TextHead, Fault> {
@@ -59,6 +34,8 @@ pub unsafe fn own(heap: &mut Heap, cell: *mut *mut TextHead, shape: Shape) -> Re
     // SAFETY: the record is live until it is dropped, and so are its texts and records, which the new one holds, too.
     unsafe {
         let old = *cell;
+        debug_assert!(old.is_null() || Shape::of(old) == shape, "a variable has records of one shape");
+        // What other holders read of it has happened before they dropped it.
         if !old.is_null() && is_one(holders(old).load(Acquire)) {
             return Ok(old);
         }
@@ -73,28 +50,5 @@ pub unsafe fn own(heap: &mut Heap, cell: *mut *mut TextHead, shape: Shape) -> Re
         }
         *cell = new;
         Ok(new)
-    }
-}
-
-/// The first word of a record.
-pub fn words(record: *const TextHead) -> *mut u64 {
-    first_byte(record).cast()
-}
-
-/// Frees a record, which holds its texts and records no longer. Records contain no more than a few levels of others:
-/// the language bounds them.
-///
-/// # Safety
-/// It is a record that nobody holds any more.
-#[cold]
-#[inline(never)]
-pub unsafe fn free(heap: &mut Heap, record: *mut TextHead) {
-    // SAFETY: the record held each of its texts and records until now.
-    unsafe {
-        let shape = Shape::of(record);
-        for index in 0..shape.owned as usize {
-            drop(heap, *words(record).add(index) as *mut TextHead);
-        }
-        heap.free(record.cast(), shape.bytes());
     }
 }
