@@ -77,7 +77,7 @@ struct CodeFacts {
 
 /// Whether a value of this type is a block that counts its holders: a text or a record.
 pub fn is_held(ty: &Type) -> bool {
-    matches!(ty, Type::Text | Type::Record(_))
+    matches!(ty, Type::Text | Type::Record(_) | Type::Sequence(_))
 }
 
 /// Whether a value of this type must be freed.
@@ -356,7 +356,9 @@ impl Visitor for Gather<'_> {
             }
             Assign(place, _) | Increase(place, _) | Decrease(place, _) => self.writes(place),
             Write(_) | WriteHex(_) | WriteLine => self.facts.writes = true,
-            NewElement(_) | NewText(..) | DeleteElement(_) => self.facts.lingers = true,
+            NewElement(_) | NewText(..) | NewSequence(..) | Insert(..) | Remove(..) | DeleteElement(_) => {
+                self.facts.lingers = true;
+            }
             NewArray(variable, sizes) => {
                 self.facts.lingers = true;
                 let constant = |size: &Expression| match size.kind {
@@ -402,7 +404,7 @@ impl Visitor for Gather<'_> {
             PlaceKind::Element(_, ref keys) => {
                 self.facts.lingers |= keys.iter().any(|key| key.ty == Type::Text && !is_constant(key));
             }
-            PlaceKind::Field(..) | PlaceKind::Guarded(_) => {}
+            PlaceKind::Field(..) | PlaceKind::Item(..) | PlaceKind::Guarded(_) => {}
         }
     }
 

@@ -54,12 +54,12 @@ pub struct Layouts {
     pub variables: HashMap<VariableId, u32>,
 }
 
-/// What a variable, or a word of a message, holds. To the runtime, what keeps a record keeps a text.
+/// What a variable, or a word of a message, holds. To the runtime, what keeps a record or a sequence keeps a text.
 pub fn kind_of(ty: &Type) -> Kind {
     match ty {
         Type::Boolean | Type::Character => Kind::Byte,
         Type::Integer | Type::Real => Kind::Word,
-        Type::Text | Type::Record(_) => Kind::Text,
+        Type::Text | Type::Record(_) | Type::Sequence(_) => Kind::Text,
         Type::Component(_) | Type::Any(_) => Kind::Component,
     }
 }

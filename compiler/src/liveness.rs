@@ -133,9 +133,15 @@ pub fn visit_instruction(instruction: &Inst, touch: &mut impl FnMut(Reg, Access)
         Inst::Copy { to, from }
         | Inst::Unary { to, from, .. }
         | Inst::Word { to, record: from, .. }
+        | Inst::Count { to, sequence: from }
         | Inst::Length { to, text: from }
         | Inst::Bytes { to, text: from } => {
             touch(*from, Read);
+            touch(*to, Write);
+        }
+        Inst::Place { to, cell, index, .. } => {
+            touch(*cell, Read);
+            touch(*index, Read);
             touch(*to, Write);
         }
         Inst::Op { to, a, b, .. } | Inst::Checked { to, a, b, .. } => {

@@ -77,7 +77,7 @@ fn forms(message: &Message) -> Option<Vec<Form>> {
         Type::Boolean => Some(Form::Small { limit: 1 }),
         Type::Character => Some(Form::Small { limit: 255 }),
         Type::Text => Some(Form::Text),
-        Type::Component(_) | Type::Any(_) | Type::Record(_) => None,
+        Type::Component(_) | Type::Any(_) | Type::Record(_) | Type::Sequence(_) => None,
     };
     message.values.iter().map(of).collect()
 }

@@ -126,7 +126,9 @@ impl Passed {
         match &place.kind {
             PlaceKind::Variable(id) | PlaceKind::Character(id, _) => Passed::Variable(*id),
             PlaceKind::Element(id, keys) => Passed::Element(*id, keys.iter().any(has_effects)),
-            PlaceKind::Field(inner, _) | PlaceKind::Guarded(inner) => Passed::of_place(inner),
+            PlaceKind::Field(inner, _) | PlaceKind::Item(inner, _) | PlaceKind::Guarded(inner) => {
+                Passed::of_place(inner)
+            }
         }
     }
 }

@@ -131,6 +131,7 @@ impl Ranges {
             Inst::Op { op, a, b, .. } => wrapping(op, of(a), of(b)),
             Inst::Load { from: Address { byte: true, .. }, .. } => Some((0, u8::MAX.into())),
             Inst::Length { .. } => Some((0, LONGEST_TEXT)),
+            Inst::Count { .. } => Some((0, i64::from(u32::MAX))),
             _ => None,
         }
     }

@@ -114,7 +114,7 @@ impl Visitor for Uses {
             PlaceKind::Variable(variable) | PlaceKind::Character(variable, _) => {
                 self.passed.insert(*variable);
             }
-            PlaceKind::Field(inner, _) => self.reference(inner),
+            PlaceKind::Field(inner, _) | PlaceKind::Item(inner, _) => self.reference(inner),
             PlaceKind::Element(..) | PlaceKind::Guarded(_) => {}
         }
     }

@@ -89,9 +89,13 @@ fn statement(v: &mut impl Visitor, s: &Statement) {
         Exit => {}
         Return(value) => value.iter().for_each(|e| expression(v, e)),
         NewComponent(p, _) | NewElement(p) | DeleteComponent(p) | DeleteElement(p) => place(v, p),
-        NewText(p, e) | Increase(p, e) | Decrease(p, e) => {
+        NewText(p, e) | NewSequence(p, e) | Remove(p, e) | Increase(p, e) | Decrease(p, e) => {
             place(v, p);
             expression(v, e);
+        }
+        Insert(p, index, e) => {
+            place(v, p);
+            index.iter().chain([e]).for_each(|e| expression(v, e));
         }
         NewArray(variable, sizes) => {
             v.collection(*variable);
@@ -166,6 +170,10 @@ fn place(v: &mut impl Visitor, p: &Place) {
             indices.iter().for_each(|e| expression(v, e));
         }
         PlaceKind::Character(_, index) => expression(v, index),
+        PlaceKind::Item(inner, index) => {
+            place(v, inner);
+            expression(v, index);
+        }
         PlaceKind::Field(inner, _) | PlaceKind::Guarded(inner) => place(v, inner),
     }
 }
@@ -184,7 +192,7 @@ pub fn expression(v: &mut impl Visitor, e: &Expression) {
             expression(v, b);
         }
         Record(values) => values.iter().for_each(|(_, e)| expression(v, e)),
-        Builtin(_, args) => args.iter().for_each(|e| expression(v, e)),
+        Builtin(_, args) | List(args) => args.iter().for_each(|e| expression(v, e)),
         Number(t, p) => {
             expression(v, t);
             place(v, p);

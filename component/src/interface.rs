@@ -34,6 +34,15 @@ pub enum Type {
     Text = 4,
     /// A component. The sender's compiler checks its type, which is part of the fingerprint.
     Component = 5,
+    /// A sequence of values. It doesn't leave its program yet.
+    Sequence = 6,
+}
+
+impl Type {
+    /// Whether values of the type can be sent as bytes. Components and sequences stay within their program.
+    pub const fn is_data(self) -> bool {
+        !matches!(self, Type::Component | Type::Sequence)
+    }
 }
 
 impl fmt::Display for Type {
@@ -45,6 +54,7 @@ impl fmt::Display for Type {
             Type::Real => "REAL",
             Type::Text => "TEXT",
             Type::Component => "a component",
+            Type::Sequence => "a sequence",
         })
     }
 }
@@ -112,6 +122,11 @@ impl Message {
     /// A message without marshalling code, as components written in Rust have it.
     pub const fn new(name: &'static str, sender: Side, parameters: &'static [Parameter]) -> Message {
         Message { name: Str::new(name), sender, parameters: Table::new(parameters), marshalling: None }
+    }
+
+    /// What it carries that can't be sent as bytes, if it carries any such thing.
+    pub fn kept(&self) -> Option<Type> {
+        self.types().find(|ty| !ty.is_data())
     }
 
     /// The types of its parameters, in order.

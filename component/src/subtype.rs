@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::interface::{Side, Type};
+use crate::interface::Side;
 use crate::protocol::Protocol;
 
 /// Why a server's interface does not serve a client's: the shortest sequence of messages after which they differ, and
@@ -154,7 +154,7 @@ impl<S: Protocol, C: Protocol> Both<'_, S, C> {
         if !self.client.types(number as usize).eq(self.server.types(found as usize)) {
             return Err(What::Parameters(number, found));
         }
-        if self.client.types(number as usize).any(|ty| ty == Type::Component) {
+        if self.client.types(number as usize).any(|ty| !ty.is_data()) {
             return Err(What::Carries(number));
         }
         Ok(found)

@@ -78,7 +78,7 @@ pub fn castable(interface: &'static Interface) -> Result<(), String> {
         if interface.next(0, number) != Some(0) {
             return Err(format!("OUT {name} may not be sent at any time: a client may come in at any time"));
         }
-        if message.parameters.get().iter().any(|parameter| parameter.ty == Type::Component) {
+        if message.types().any(|ty| ty == Type::Component) {
             return Err(format!("OUT {name} carries a component: only one client could have it"));
         }
     }

@@ -105,8 +105,14 @@ impl Walk<'_> {
             Assign(target, value)
             | Increase(target, value)
             | Decrease(target, value)
-            | NewText(target, value) => {
+            | NewText(target, value)
+            | NewSequence(target, value)
+            | Remove(target, value) => {
                 self.expression(value);
+                self.write(target);
+            }
+            Insert(target, index, value) => {
+                self.expressions(index.iter().chain([value]));
                 self.write(target);
             }
             Send { channel, arguments, .. } => {
@@ -257,6 +263,10 @@ impl Walk<'_> {
             PlaceKind::Element(_, indices) => self.expressions(indices),
             PlaceKind::Character(_, index) => self.expression(index),
             PlaceKind::Field(inner, _) | PlaceKind::Guarded(inner) => self.indices(inner),
+            PlaceKind::Item(inner, index) => {
+                self.indices(inner);
+                self.expression(index);
+            }
         }
     }
 
@@ -277,7 +287,7 @@ impl Walk<'_> {
             }
             Unary(_, operand) => self.expression(operand),
             Binary(_, left, right) => self.expressions([&**left, &**right]),
-            Builtin(_, arguments) => self.expressions(arguments),
+            Builtin(_, values) | List(values) => self.expressions(values),
             Record(values) => self.expressions(values.iter().map(|(_, value)| value)),
             Number(text, target) => {
                 self.expression(text);

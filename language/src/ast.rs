@@ -185,6 +185,8 @@ pub enum Type {
         /// The whole.
         span: Span,
     },
+    /// `SEQUENCE OF Type`
+    Sequence(Box<Type>, Span),
 }
 
 /// `Name = Expression`.
@@ -370,6 +372,15 @@ pub enum StatementKind {
     },
     /// `DELETE(target)`
     Delete(Designator),
+    /// `SORT(element OF sequence, key)`
+    Sort {
+        /// Stands for each element in the key.
+        element: Name,
+        /// What is sorted.
+        sequence: Designator,
+        /// What the elements are sorted by.
+        key: Expression,
+    },
     /// `MOVE(from, to)`
     Move(Designator, Designator),
     /// `CONNECT(required, offered) [BY calls]`
@@ -416,16 +427,17 @@ pub struct Arrival {
     pub span: Span,
 }
 
-/// `Name [ "[" indices "]" ] { "." field } [ "(" inner ")" ]`; the inner part may name a type, which the checker
-/// decides (unless it is `ANY`, which can only be a type). The name may be `Variable.field`, read as a qualified one.
+/// `Name [ "[" indices "]" ] { "." field | "[" index "]" } [ "(" inner ")" ]`; the inner part may name a type, which the
+/// checker decides (unless it is `ANY`, which can only be a type). The name may be `Variable.field`, read as a qualified
+/// one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Designator {
     /// The name.
     pub name: Name,
     /// Between brackets.
     pub indices: Option<Vec<Expression>>,
-    /// Fields of a record, from outside inwards.
-    pub fields: Vec<Name>,
+    /// Parts of a value, from outside inwards.
+    pub steps: Vec<Step>,
     /// Between parentheses.
     pub inner: Option<Box<Inner>>,
     /// The whole.
@@ -435,9 +447,18 @@ pub struct Designator {
 impl Designator {
     /// The name, if there is nothing else.
     pub fn bare(&self) -> Option<&Name> {
-        let is_bare = self.indices.is_none() && self.fields.is_empty() && self.inner.is_none();
+        let is_bare = self.indices.is_none() && self.steps.is_empty() && self.inner.is_none();
         is_bare.then_some(&self.name)
     }
+}
+
+/// A part of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// `.field` of a record.
+    Field(Name),
+    /// `[index]` of a sequence, and the place of the whole brackets.
+    Index(Expression, Span),
 }
 
 /// What stands in the parentheses of a designator.
@@ -526,6 +547,8 @@ pub enum ExpressionKind {
     Designator(Designator),
     /// `Name(arguments)` not followed by `!`, `?` or `:=`.
     Call(Call),
+    /// `[a, b, c]`: a sequence.
+    List(Vec<Expression>),
     /// `( e )`: kept for the formatter.
     Group(Box<Expression>),
     /// `a op b`

@@ -260,9 +260,14 @@ impl Check<'_> {
                     "leave that to a service of another component",
                 );
             }
-            Foreach { .. } | NewArray(..) | DeleteCollection(_) | NewElement(_) | DeleteElement(_) => {
-                self.refuse(span, "a handler has no collections", PLAIN);
-            }
+            Foreach { .. }
+            | NewArray(..)
+            | NewSequence(..)
+            | Insert(..)
+            | Remove(..)
+            | DeleteCollection(_)
+            | NewElement(_)
+            | DeleteElement(_) => self.refuse(span, "a handler has no collections", PLAIN),
             Return(_)
             | Composite(..)
             | NewComponent(..)
@@ -318,7 +323,9 @@ impl Check<'_> {
                     self.refuse(place.span, &message, PLAIN);
                 }
             }
-            PlaceKind::Element(..) => self.refuse(place.span, "a handler has no collections", PLAIN),
+            PlaceKind::Element(..) | PlaceKind::Item(..) => {
+                self.refuse(place.span, "a handler has no collections", PLAIN);
+            }
             PlaceKind::Character(..) => self.refuse(place.span, "a handler has no TEXTs", PLAIN),
             PlaceKind::Field(..) => self.refuse(place.span, "a handler has no records", PLAIN),
             PlaceKind::Guarded(_) => self.refuse(place.span, "components stay in their program", PLAIN),
@@ -346,6 +353,7 @@ impl Check<'_> {
                         | self::Binary::MultiplyReal
                         | self::Binary::DivideReal
                         | self::Binary::Concatenate
+                        | self::Binary::Join
                 ) {
                     return self.refuse(span, "a handler has neither REALs nor TEXTs", PLAIN);
                 }
@@ -376,6 +384,7 @@ impl Check<'_> {
                 );
             }
             Record(_) => self.refuse(span, "a handler has no records", PLAIN),
+            List(_) => self.refuse(span, "a handler has no collections", PLAIN),
             Builtin(..) | Number(..) => self.refuse(span, "a handler has neither REALs nor TEXTs", PLAIN),
             Locked(_, inner) => {
                 let before = std::mem::replace(&mut self.locked, true);

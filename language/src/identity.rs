@@ -56,6 +56,14 @@ impl Writer<'_> {
             Type::Real => self.text += "REAL",
             Type::Text => self.text += "TEXT",
             Type::Record(_) => unreachable!("a message carries the fields of records"),
+            Type::Sequence(element) => {
+                self.text += "SEQUENCE(";
+                for (_, ty) in self.program.values_of(&[(String::new(), (**element).clone())]) {
+                    self.ty(&ty);
+                    self.text.push(' ');
+                }
+                self.text.push(')');
+            }
             Type::Component(id) => {
                 let Component { name, offers, requires, .. } = &self.program.components[id.index()];
                 self.text += name;

@@ -190,6 +190,8 @@ pub enum Type {
     Text,
     /// A record, by value.
     Record(RecordId),
+    /// Any number of values of a type, by value.
+    Sequence(Box<Type>),
     /// A component of this template.
     Component(ComponentId),
     /// Any component with these interfaces.
@@ -532,6 +534,13 @@ pub enum StatementKind {
     NewElement(Place),
     /// `NEW(t, n)` for a TEXT: n characters 0X.
     NewText(Place, Expression),
+    /// `NEW(s, n)` for a SEQUENCE: n elements with their initial values.
+    NewSequence(Place, Expression),
+    /// `INSERT(s, i, x)`, or `APPEND(s, x)` without an index: puts an element before that of the index; outside
+    /// 0..=length is an error. What is inserted is evaluated before the index.
+    Insert(Place, Option<Expression>, Expression),
+    /// `REMOVE(s, i)`
+    Remove(Place, Expression),
     /// `NEW(a, n, m)` for an `{ARRAY}`: all elements with their initial values; an error if it was made already.
     NewArray(VariableId, Vec<Expression>),
     /// `DELETE(v)` of a container with a component, waits; an error if empty. An element of a collection
@@ -693,6 +702,8 @@ pub enum PlaceKind {
     Character(VariableId, Box<Expression>),
     /// A field of the record that is kept in a place: an index into [`Record::fields`].
     Field(Box<Place>, usize),
+    /// An element of the sequence that is kept in a place. The index is an INTEGER.
+    Item(Box<Place>, Box<Expression>),
     /// `v(T)`: the component in `v`, checked at run time to be of the place's type.
     Guarded(Box<Place>),
 }
@@ -702,7 +713,7 @@ impl Place {
     pub fn variable(&self) -> VariableId {
         match &self.kind {
             PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
-            PlaceKind::Field(inner, _) | PlaceKind::Guarded(inner) => inner.variable(),
+            PlaceKind::Field(inner, _) | PlaceKind::Item(inner, _) | PlaceKind::Guarded(inner) => inner.variable(),
         }
     }
 }
@@ -783,6 +794,8 @@ pub enum ExpressionKind {
     /// A record with these values of fields, which are evaluated in this order. All other fields are 0, FALSE, 0X, 0.0,
     /// "", or such a record.
     Record(Vec<(usize, Expression)>),
+    /// A sequence of these elements, which are evaluated in this order.
+    List(Vec<Expression>),
     /// A predeclared function; arity and types as in [`Builtin`].
     Builtin(Builtin, Vec<Expression>),
     /// `NUMBER(t, x)`: x is INTEGER or REAL.
@@ -835,6 +848,8 @@ pub enum Binary {
     MultiplyReal,
     DivideReal,
     Concatenate,
+    /// The elements of a SEQUENCE, then those of the other one.
+    Join,
     /// The operands' type (the same on both sides) is theirs.
     Compare(Comparison),
 }
@@ -922,6 +937,12 @@ pub enum Builtin {
     Counted,
     /// (TEXT, from, n: INTEGER) TEXT; places outside the text are an error
     Slice,
+    /// (SEQUENCE) INTEGER: the number of elements
+    Elements,
+    /// (SEQUENCE, from, n: INTEGER) SEQUENCE; places outside it are an error
+    Part,
+    /// (SEQUENCE, keys: SEQUENCE of a type that has an order) SEQUENCE: sorted by keys that are as many; stable
+    Sorted,
     /// (TEXT, part: TEXT, from: INTEGER) INTEGER; -1 if absent; `from` outside 0..=length is an error
     Find,
 }

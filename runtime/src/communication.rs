@@ -81,7 +81,7 @@ pub unsafe fn drop_words(w: *mut Worker, words: *mut u64, interface: &Interface,
         unsafe {
             let word = *words.add(i);
             match parameter.ty {
-                Type::Text => crate::text::drop(&mut *heap_of(w), word as *mut TextHead),
+                Type::Text | Type::Sequence => crate::text::drop(&mut *heap_of(w), word as *mut TextHead),
                 Type::Component => instance::drop_in_message(w, word as *mut Instance),
                 _ => {}
             }

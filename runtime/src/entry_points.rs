@@ -230,6 +230,22 @@ entry_points! {
         #[lets_others_run] TEXT_NEW = ds_text_new(w, p; i64, u32) -> *mut TextHead where MinusOne leaves;
         RECORD_NEW = ds_record_new(w, p; u32, u32, u32) -> *mut TextHead where MinusOne leaves;
         RECORD_OWN = ds_record_own(w, p; *mut *mut TextHead, u32, u32, u32) -> *mut TextHead where MinusOne leaves;
+        #[lets_others_run] SEQUENCE_INSERT = ds_sequence_insert(w, p; *mut *mut TextHead, i64, u32, u32)
+            -> *mut u64 where MinusOne leaves;
+        #[lets_others_run] SEQUENCE_JOIN = ds_sequence_join(w, p; *mut TextHead, *mut TextHead, u32)
+            -> *mut TextHead where MinusOne leaves;
+        #[lets_others_run] SEQUENCE_NEW = ds_sequence_new(w, p; i64, u32, u32)
+            -> *mut TextHead where MinusOne leaves;
+        #[lets_others_run] SEQUENCE_PLACE = ds_sequence_place(w, p; *mut *mut TextHead, i64, u32)
+            -> *mut u64 where MinusOne leaves;
+        #[lets_others_run] SEQUENCE_REMOVE = ds_sequence_remove(w, p; *mut *mut TextHead, i64, u32)
+            -> Status where NotZero leaves;
+        #[lets_others_run] SEQUENCE_SLICE = ds_sequence_slice(w, p; *mut TextHead, i64, i64, u32)
+            -> *mut TextHead where MinusOne leaves;
+        #[lets_others_run] SEQUENCE_SORTED = ds_sequence_sorted(w, p; *mut TextHead, *mut TextHead, u32, u32)
+            -> *mut TextHead where MinusOne leaves;
+        #[lets_others_run] VALUE_EQUAL = ds_value_equal(w, p; *const TextHead, *const TextHead, *const TextHead)
+            -> u32;
         #[lets_others_run] TEXT_SET = ds_text_set(w, p; *mut *mut TextHead, i64, u32, u32)
             -> Status where NotZero leaves;
         #[lets_others_run] TEXT_SLICE = ds_text_slice(w, p; *mut TextHead, i64, i64, u32)

@@ -19,6 +19,7 @@ mod block;
 mod large;
 pub mod late;
 mod memory;
+mod spent;
 mod surplus;
 mod sweep;
 

@@ -1,7 +1,8 @@
 //! Texts: immutable byte strings that count their holders, so that assigning one copies nothing ([`holding`]). The only
 //! holder of a text may change it in place, and make it longer: then it gets room for more than it needs, so that
 //! putting a text together piece by piece costs no more than its bytes ([`changes`]). A large part of a text shares its
-//! bytes ([`slices`]). Records are held as texts are ([`records`]). Knows nothing of processes; generated code comes in
+//! bytes ([`slices`]). Records and sequences are held as texts are ([`records`],
+//! [`sequences`]). Knows nothing of processes; generated code comes in
 //! through [`entries`].
 //!
 //! # Safety of this module: *a live text*
@@ -13,12 +14,15 @@
 
 mod changes;
 pub mod entries;
+pub mod equality;
 mod holding;
 mod numbers;
 pub mod records;
 mod room;
+pub mod sequences;
 mod short;
 mod slices;
+pub mod sorting;
 
 use core::cmp::Ordering;
 use core::hint::assert_unchecked;
@@ -26,7 +30,7 @@ use core::ptr::null_mut;
 
 pub use self::changes::{append, append_byte, append_bytes, set};
 use self::holding::{HOLDER, first_byte, some_bytes};
-pub use self::holding::{bytes, copy, drop, drop_here, is_longer, length};
+pub use self::holding::{bytes, copy, drop, drop_here, empty_spent, is_longer, length};
 use self::room::Room;
 pub use self::slices::slice;
 use crate::heap::{Heap, SMALL, late};

@@ -530,7 +530,7 @@ pub(crate) unsafe fn drop_word(worker: *mut Worker, word: u64, ty: Type) {
     // SAFETY: the word owns a value of this type.
     unsafe {
         match ty {
-            Type::Text => text::drop(&mut *heap_of(worker), word as *mut _),
+            Type::Text | Type::Sequence => text::drop(&mut *heap_of(worker), word as *mut _),
             Type::Component => instance::drop_in_message(worker, word as *mut _),
             _ => {}
         }

@@ -21,6 +21,7 @@ fn ty(ty: &program::Type) -> Type {
         program::Type::Real => Type::Real,
         program::Type::Text => Type::Text,
         program::Type::Record(_) => unreachable!("a message carries the fields of records"),
+        program::Type::Sequence(_) => Type::Sequence,
         program::Type::Component(_) | program::Type::Any(_) => Type::Component,
     }
 }

@@ -31,7 +31,7 @@ use std::{env, fs};
 use drystone_component::Fingerprint;
 use drystone_component::calls::Calls;
 use drystone_language::check::{self, Options};
-use drystone_language::program::{Interface, InterfaceId, Program};
+use drystone_language::program::{Interface, InterfaceId, Message, Program, Type};
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
 
@@ -75,7 +75,19 @@ pub fn generate(path: &str, text: &str) -> Result<String, String> {
         .map_err(|errors| render(&files, &errors, Colour::Plain))?;
     let (system, _) = check::system();
     let is_own = |interface: &Interface| !system.interfaces.iter().any(|known| known.name == interface.name);
+    for interface in program.interfaces.iter().filter(|interface| is_own(interface)) {
+        only_known(interface)?;
+    }
     Ok(all(&program, is_own))
+}
+
+/// Refuses messages with sequences, for which there is no type in Rust yet.
+fn only_known(interface: &Interface) -> Result<(), String> {
+    let has_sequence =
+        |message: &&Message| message.values.iter().any(|(_, ty)| matches!(ty, Type::Sequence(_)));
+    let Some(message) = interface.messages.iter().find(has_sequence) else { return Ok(()) };
+    let (interface, message) = (&interface.name, &message.name);
+    Err(format!("{message} of {interface} carries a sequence, which components in Rust can't take yet"))
 }
 
 fn all(program: &Program, is_wanted: impl Fn(&Interface) -> bool) -> String {

@@ -60,6 +60,7 @@ pub fn owned(ty: &Type) -> &'static str {
         Type::Text => "Text<'a>",
         Type::Component(_) | Type::Any(_) => "Part",
         Type::Record(_) => unreachable!("a message carries the fields of records"),
+        Type::Sequence(_) => unreachable!("interfaces with sequences are refused"),
     }
 }
 
@@ -78,6 +79,7 @@ pub fn method(ty: &Type) -> &'static str {
         Type::Text => "text",
         Type::Component(_) | Type::Any(_) => "part",
         Type::Record(_) => unreachable!("a message carries the fields of records"),
+        Type::Sequence(_) => unreachable!("interfaces with sequences are refused"),
     }
 }
 

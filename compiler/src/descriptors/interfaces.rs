@@ -115,6 +115,7 @@ pub(crate) fn model_type(ty: &Type) -> model::Type {
         Type::Real => model::Type::Real,
         Type::Text => model::Type::Text,
         Type::Record(_) => unreachable!("a message carries the fields of records"),
+        Type::Sequence(_) => model::Type::Sequence,
         Type::Component(_) | Type::Any(_) => model::Type::Component,
     }
 }

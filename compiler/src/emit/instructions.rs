@@ -65,6 +65,8 @@ impl<M: Module> Build<'_, '_, M> {
                 self.set(*to, value);
             }
             Inst::Word { to, record, word } => self.record_word(*to, *record, *word),
+            Inst::Count { to, sequence } => self.count_elements(*to, *sequence),
+            Inst::Place { to, cell, index, location } => self.place_of_element(*to, *cell, *index, *location),
             Inst::Length { to, text } => self.text_length(*to, *text),
             Inst::Bytes { to, text } => self.text_bytes(*to, *text),
             Inst::Store { to: address, value } => {

@@ -28,16 +28,7 @@ impl Lower<'_, '_> {
         // change this text has its lock: the text's cell stays where it is.
         let cell = match &target {
             Target::Memory(address) => Cell::Known(*address),
-            Target::Element { variable, collection, keys } => {
-                self.wrote(*variable, *collection, keys);
-                Cell::Found(self.find_present(&target, read))
-            }
-            Target::Named(_) => Cell::Found(self.find_present(&target, read)),
-            Target::Field(record, id, field) => {
-                let word = self.field_to_change(record, *id, *field, read);
-                Cell::Found(self.code.address(word))
-            }
-            Target::Register(_) | Target::Character(..) => unreachable!("a TEXT lies in memory"),
+            _ => Cell::Found(self.cell_to_change(&target, read)),
         };
         // Constants at the end needn't be put together with what is before them.
         let constants = parts.iter().rev().take_while(|part| matches!(part.kind, ExpressionKind::Text(_)));

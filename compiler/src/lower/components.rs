@@ -88,7 +88,7 @@ impl Lower<'_, '_> {
         match target {
             Target::Memory(address) => self.code.address(*address),
             Target::Element { .. } | Target::Named(_) => self.find_present(target, span),
-            Target::Register(_) | Target::Character(..) | Target::Field(..) => {
+            Target::Register(_) | Target::Character(..) | Target::Field(..) | Target::Item(..) => {
                 unreachable!("a component lies in memory")
             }
         }
@@ -185,7 +185,7 @@ impl Lower<'_, '_> {
                 let zero = self.code.int(0);
                 self.code.store(*address, zero);
             }
-            Target::Register(_) | Target::Character(..) | Target::Field(..) => {
+            Target::Register(_) | Target::Character(..) | Target::Field(..) | Target::Item(..) => {
                 unreachable!("a component lies in memory")
             }
         }

@@ -27,7 +27,7 @@ impl Lower<'_, '_> {
                 self.code.inst(Inst::Real(to, *value));
                 to
             }
-            Text(_) | Record(_) => unreachable!("texts and records are evaluated by text()"),
+            Text(_) | Record(_) | List(_) => unreachable!("what is held is evaluated by text()"),
             Read(place) => {
                 let target = self.prepare(place);
                 let value = self.load_target(&target, &place.ty, place.span);
@@ -133,7 +133,9 @@ impl Lower<'_, '_> {
     fn binary(&mut self, operator: B, a: &Expression, b: &Expression, span: Span) -> Reg {
         match (operator, &a.ty) {
             (B::Compare(comparison), Type::Text) => return self.compare_texts(comparison, a, b),
-            (B::Compare(comparison), Type::Record(id)) => return self.compare_records(comparison, *id, a, b),
+            (B::Compare(comparison), Type::Record(_) | Type::Sequence(_)) => {
+                return self.compare_values(comparison, a, b);
+            }
             _ => {}
         }
         let left = self.value(a);
@@ -152,7 +154,7 @@ impl Lower<'_, '_> {
             B::Compare(comparison) => {
                 self.code.op(comparison_op(comparison, a.ty == Type::Real), left, right)
             }
-            B::And | B::Or | B::Concatenate => unreachable!("handled by the callers"),
+            B::And | B::Or | B::Concatenate | B::Join => unreachable!("handled by the callers"),
         }
     }
 
@@ -166,6 +168,7 @@ impl Lower<'_, '_> {
                 self.code.drop_text(text);
                 length
             }
+            Elements => self.elements(&arguments[0]),
             Find => {
                 let (mut text, mut part) = self.two_texts(&arguments[0], &arguments[1]);
                 if has_effects(&arguments[2]) {

@@ -27,13 +27,15 @@ pub(super) enum Target {
     Character(Box<Target>, Reg),
     /// A field: the place of its record, and which record and field that is.
     Field(Box<Target>, RecordId, usize),
+    /// An element of a sequence: the place of the sequence, and the index.
+    Item(Box<Target>, Reg),
 }
 
 impl Target {
-    /// The place of the whole record, if this is a field.
+    /// The place of the whole value, if this is a part of one.
     pub(super) fn root(&self) -> &Target {
         match self {
-            Target::Field(record, ..) => record.root(),
+            Target::Field(whole, ..) | Target::Item(whole, _) => whole.root(),
             _ => self,
         }
     }
@@ -73,6 +75,14 @@ impl Lower<'_, '_> {
                 let variable = self.unit.variable(place.variable());
                 self.unit.locations.name(place.span, &variable.name);
                 Target::Field(Box::new(self.prepare(inner)), id, *field)
+            }
+            PlaceKind::Item(inner, index) => {
+                let mut sequence = self.prepare(inner);
+                if has_effects(index) {
+                    self.hold_target(&mut sequence);
+                }
+                let index = self.value(index);
+                Target::Item(Box::new(sequence), self.code.snapshot(index))
             }
             PlaceKind::Guarded(inner) => self.prepare(inner),
         }
@@ -171,15 +181,43 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The cell of an element that must be there, and is changed before anything can move it.
+    /// Where an element or a part of a value is that is changed before anything can move it. It must be there.
     pub(super) fn changed_element(&mut self, target: &Target, place: &Place) -> Option<Target> {
         match target {
-            Target::Element { variable, collection, keys } => self.wrote(*variable, *collection, keys),
-            Target::Named(_) => {}
-            _ => return None,
+            Target::Element { .. } | Target::Named(_) => {
+                let cell = self.cell_to_change(target, place.span);
+                Some(Target::Memory(cell_of(cell, &place.ty)))
+            }
+            Target::Field(record, id, field) => {
+                Some(Target::Memory(self.field_to_change(record, *id, *field, place.span)))
+            }
+            Target::Item(sequence, index) => {
+                Some(Target::Memory(self.item_to_change(sequence, *index, place.span)))
+            }
+            Target::Register(_) | Target::Memory(_) | Target::Character(..) => None,
         }
-        let cell = self.find_present(target, place.span);
-        Some(Target::Memory(cell_of(cell, &place.ty)))
+    }
+
+    /// The address of a text, record or sequence that is changed in its place, before anything can move it. An element
+    /// of a collection must be there.
+    pub(super) fn cell_to_change(&mut self, target: &Target, span: Span) -> Reg {
+        match target {
+            Target::Memory(address) => self.code.address(*address),
+            Target::Element { variable, collection, keys } => {
+                self.wrote(*variable, *collection, keys);
+                self.find_present(target, span)
+            }
+            Target::Named(_) => self.find_present(target, span),
+            Target::Field(record, id, field) => {
+                let word = self.field_to_change(record, *id, *field, span);
+                self.code.address(word)
+            }
+            Target::Item(sequence, index) => {
+                let word = self.item_to_change(sequence, *index, span);
+                self.code.address(word)
+            }
+            Target::Register(_) | Target::Character(..) => unreachable!("it lies in memory"),
+        }
     }
 
     fn look_up(&mut self, target: &Target, absent: IfAbsent) -> Reg {
@@ -222,6 +260,12 @@ impl Lower<'_, '_> {
                 let record = self.load_target(record, &Type::Record(*id), span);
                 self.field_of(record, *id, *field)
             }
+            Target::Item(sequence, index) => {
+                // Whatever it consists of, it is a pointer.
+                let sequence = self.load_target(sequence, &Type::Text, span);
+                let address = self.item(sequence, *index, span);
+                self.code.load(address, reg_type(ty))
+            }
             Target::Character(text, index) => {
                 let text = self.load_target(text, &Type::Text, span);
                 let address = self.character(text, *index, span);
@@ -254,6 +298,10 @@ impl Lower<'_, '_> {
                 let word = self.field_to_change(record, *id, *field, span);
                 self.code.store(word, value);
             }
+            Target::Item(sequence, index) => {
+                let word = self.item_to_change(sequence, *index, span);
+                self.code.store(word, value);
+            }
             Target::Character(text, index) => {
                 let cell = match **text {
                     Target::Memory(address) => self.code.address(address),
@@ -275,6 +323,7 @@ impl Lower<'_, '_> {
                 cell_of(cell, &Type::Text)
             }
             Target::Field(record, id, field) => self.field_to_change(record, *id, *field, span),
+            Target::Item(sequence, index) => self.item_to_change(sequence, *index, span),
             Target::Register(_) | Target::Character(..) => unreachable!("a TEXT lies in memory"),
         };
         let old = self.code.load(address, RegType::Int);
@@ -287,7 +336,7 @@ impl Lower<'_, '_> {
     pub(super) fn hold_target(&mut self, target: &mut Target) {
         match target {
             Target::Element { variable, keys, .. } => self.hold_keys(*variable, keys),
-            Target::Field(record, ..) => self.hold_target(record),
+            Target::Field(whole, ..) | Target::Item(whole, _) => self.hold_target(whole),
             _ => {}
         }
     }

@@ -1,5 +1,5 @@
-//! Records: made from the values of their fields, compared, changed in place, and taken apart and put together again
-//! for messages, which carry their fields.
+//! Records: made from the values of their fields, changed in place, and taken apart and put together again for messages,
+//! which carry their fields.
 
 use drystone_language::program::*;
 use drystone_language::source::Span;
@@ -36,8 +36,8 @@ impl Lower<'_, '_> {
                 Part::Held(self.owned_text(value))
             } else {
                 let register = self.value(value);
-                let is_held = values[number + 1..].iter().any(|(_, later)| has_effects(later));
-                Part::Plain(if is_held { self.code.snapshot(register) } else { register })
+                let may_change = values[number + 1..].iter().any(|(_, later)| has_effects(later));
+                Part::Plain(if may_change { self.code.snapshot(register) } else { register })
             };
             parts.push((*field, part));
         }
@@ -50,16 +50,20 @@ impl Lower<'_, '_> {
 
     /// A record whose words are 0, in a temporary.
     fn new_record(&mut self, id: RecordId, span: Span) -> TextValue {
-        let layout = &self.unit.layouts.records[id.index()];
-        let (words, owned) = (layout.words, layout.owned);
-        if words == 0 {
+        if self.unit.layouts.records[id.index()].words == 0 {
             let null = self.code.int(0);
             return self.code.keep(null);
         }
-        let shape = [words, owned].map(|number| self.code.int(i64::from(number)));
+        let shape = self.shape(id);
         let at = self.location_register(span);
         let made = self.code.call(&entries::RECORD_NEW, vec![shape[0], shape[1], at]);
         self.code.keep(made)
+    }
+
+    /// The number of words of a record, and how many of them are owned.
+    fn shape(&mut self, id: RecordId) -> [Reg; 2] {
+        let layout = &self.unit.layouts.records[id.index()];
+        [layout.words, layout.owned].map(|number| self.code.int(i64::from(number)))
     }
 
     /// Puts a value into a field of a new record.
@@ -95,68 +99,11 @@ impl Lower<'_, '_> {
         field: usize,
         span: Span,
     ) -> Address {
-        let cell = match record {
-            Target::Memory(address) => self.code.address(*address),
-            Target::Element { variable, collection, keys } => {
-                self.wrote(*variable, *collection, keys);
-                self.find_present(record, span)
-            }
-            Target::Named(_) => self.find_present(record, span),
-            Target::Field(outer, outer_id, outer_field) => {
-                let address = self.field_to_change(outer, *outer_id, *outer_field, span);
-                self.code.address(address)
-            }
-            Target::Register(_) | Target::Character(..) => unreachable!("a record lies in memory"),
-        };
-        let layout = &self.unit.layouts.records[id.index()];
-        let shape = [layout.words, layout.owned].map(|number| self.code.int(i64::from(number)));
+        let cell = self.cell_to_change(record, span);
+        let shape = self.shape(id);
         let at = self.location_register(span);
         let own = self.code.call(&entries::RECORD_OWN, vec![cell, shape[0], shape[1], at]);
         self.word(own, id, field)
-    }
-
-    /// `a = b` or `a # b`
-    pub(super) fn compare_records(
-        &mut self,
-        comparison: Comparison,
-        id: RecordId,
-        a: &Expression,
-        b: &Expression,
-    ) -> Reg {
-        let (a, b) = self.two_texts(a, b);
-        let result = self.code.reg(RegType::Int);
-        let (differ, done) = (self.code.new_block(), self.code.new_block());
-        let equal = i64::from(comparison == Comparison::Equal);
-        self.go_on_if_equal(id, a.reg, b.reg, differ);
-        self.code.inst(Inst::Int(result, equal));
-        self.code.go(done);
-        self.code.start(differ);
-        self.code.inst(Inst::Int(result, 1 - equal));
-        self.code.go(done);
-        self.code.start(done);
-        self.code.drop_text(a);
-        self.code.drop_text(b);
-        result
-    }
-
-    /// Compares field by field; goes elsewhere at the first that differs.
-    fn go_on_if_equal(&mut self, id: RecordId, a: Reg, b: Reg, differ: BlockId) {
-        let program = self.unit.program;
-        for (field, (_, ty)) in program.records[id.index()].fields.iter().enumerate() {
-            let (a, b) = (self.field_of(a, id, field), self.field_of(b, id, field));
-            let condition = match ty {
-                Type::Record(inner) => {
-                    self.go_on_if_equal(*inner, a, b, differ);
-                    continue;
-                }
-                Type::Text => self.code.call(&entries::TEXT_EQUAL, vec![a, b]),
-                Type::Real => self.code.op(Op::EqualReal, a, b),
-                _ => self.code.op(Op::Equal, a, b),
-            };
-            let yes = self.code.new_block();
-            self.code.end(Terminator::Branch { condition, yes, no: differ });
-            self.code.start(yes);
-        }
     }
 
     /// Puts the values of a record into the words of a message; texts get a holder more.
@@ -174,7 +121,7 @@ impl Lower<'_, '_> {
                     self.take_apart(*inner, value, words);
                     continue;
                 }
-                Type::Text => self.code.call(&entries::TEXT_COPY, vec![value]),
+                Type::Text | Type::Sequence(_) => self.code.call(&entries::TEXT_COPY, vec![value]),
                 _ => value,
             };
             let word = words.next().expect("a message has a word for each value");

@@ -23,7 +23,7 @@ impl Lower<'_, '_> {
         match &target {
             Target::Named(word) => return (*word, None),
             Target::Memory(address) => return (self.code.address(*address), None),
-            Target::Register(_) | Target::Character(..) | Target::Field(..) => {
+            Target::Register(_) | Target::Character(..) | Target::Field(..) | Target::Item(..) => {
                 unreachable!("what is passed lies in memory of its own")
             }
             Target::Element { .. } => {}

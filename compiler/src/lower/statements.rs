@@ -69,6 +69,9 @@ impl Lower<'_, '_> {
             }
             NewElement(place) => self.new_element(place),
             NewText(place, length) => self.new_text(place, length, span),
+            NewSequence(place, count) => self.new_sequence(place, count, span),
+            Insert(place, index, value) => self.insert_element(place, index.as_ref(), value, span),
+            Remove(place, index) => self.remove_element(place, index, span),
             NewArray(variable, sizes) => self.new_array(*variable, sizes, span),
             DeleteComponent(place) => self.delete_component(place, span),
             DeleteElement(place) => self.delete_element(place),

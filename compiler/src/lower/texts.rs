@@ -16,7 +16,7 @@ use crate::mir::*;
 const MOST_AT_ONCE: usize = 4;
 
 impl Lower<'_, '_> {
-    /// Evaluates an expression of type TEXT, or a record.
+    /// Evaluates an expression of type TEXT, a record, or a sequence.
     pub(super) fn text(&mut self, expression: &Expression) -> TextValue {
         use ExpressionKind::*;
         match &expression.kind {
@@ -44,7 +44,9 @@ impl Lower<'_, '_> {
             }),
             Builtin(builtin, arguments) => self.text_builtin(*builtin, arguments, expression),
             Record(values) => self.made_record(values, expression),
-            _ => unreachable!("no other expression is a TEXT or a record"),
+            List(elements) => self.made_list(elements, expression),
+            Binary(drystone_language::program::Binary::Join, a, b) => self.joined(a, b, expression),
+            _ => unreachable!("no other expression is held"),
         }
     }
 
@@ -57,6 +59,8 @@ impl Lower<'_, '_> {
                 let length = self.value(&arguments[2]);
                 return self.make(&entries::TEXT_SLICE, vec![text.reg, from, length], vec![text], whole);
             }
+            Builtin::Part => return self.part_of_sequence(&arguments[0], &arguments[1..], whole),
+            Builtin::Sorted => return self.sorted(&arguments[0], &arguments[1], whole),
             Builtin::Counted => return self.counted(&arguments[0], whole),
             Builtin::IntegerToText => &entries::TEXT_FROM_INTEGER,
             Builtin::RealToText => &entries::TEXT_FROM_REAL,

@@ -193,6 +193,11 @@ pub enum Inst {
     Load { to: Reg, from: Address },
     /// `to :=` a word of a record (0 if the pointer is).
     Word { to: Reg, record: Reg, word: u32 },
+    /// `to :=` how many elements a sequence has (0 if the pointer is).
+    Count { to: Reg, sequence: Reg },
+    /// `to :=` where the element of an index is, in a sequence that a variable holds; `cell` is the variable's address.
+    /// Before that, the sequence is copied if it has other holders, since the element is going to be changed.
+    Place { to: Reg, cell: Reg, index: Reg, location: LocationId },
     /// `to :=` how many bytes a text has (0 if the pointer is).
     Length { to: Reg, text: Reg },
     /// `to :=` where the first byte of a text is (anything if there is none).

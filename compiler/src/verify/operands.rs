@@ -80,6 +80,8 @@ fn instruction(spot: Spot, instruction: &Inst, variants: &[Code]) -> Result<(), 
         Inst::Copy { to, from } => is(spot, *to, type_of(spot, *from)),
         // Whatever a word is: records have values of all types.
         Inst::Word { record, .. } => is(spot, *record, Int),
+        Inst::Count { to, sequence } => all(spot, &[*to, *sequence], Int),
+        Inst::Place { to, cell, index, .. } => all(spot, &[*to, *cell, *index], Int),
         Inst::Length { to, text } | Inst::Bytes { to, text } => all(spot, &[*to, *text], Int),
         Inst::Op { to, op, a, b } => {
             let (takes, gives) = op.types();

@@ -39,8 +39,15 @@ pub struct Described {
 const LONGEST_NAME: usize = 1024;
 
 /// The types, indexed by their numbers on the wire.
-const TYPES: [Type; 6] =
-    [Type::Boolean, Type::Character, Type::Integer, Type::Real, Type::Text, Type::Component];
+const TYPES: [Type; 7] = [
+    Type::Boolean,
+    Type::Character,
+    Type::Integer,
+    Type::Real,
+    Type::Text,
+    Type::Component,
+    Type::Sequence,
+];
 
 impl Description {
     /// Describes an interface of this program.
@@ -214,7 +221,7 @@ fn message(reader: &mut Reader<'_>) -> Result<Described, String> {
 }
 
 /// The text whose hash is the interface's fingerprint, as `language/` writes it. `None` for an interface that carries
-/// components, because the text then needs facts known only where it is declared.
+/// components or sequences, because the text then needs facts known only where it is declared.
 pub fn identity(interface: &impl Protocol) -> Option<String> {
     let mut text = interface.name().to_string();
     for number in 0..interface.messages() {
@@ -222,7 +229,7 @@ pub fn identity(interface: &impl Protocol) -> Option<String> {
         text += if sender == Side::Client { "\nIN " } else { "\nOUT " };
         text += name;
         for ty in interface.types(number) {
-            if ty == Type::Component {
+            if !ty.is_data() {
                 return None;
             }
             write!(text, " {ty}").ok()?;

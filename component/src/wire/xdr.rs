@@ -1,5 +1,5 @@
 //! The values of a message as XDR (RFC 4506), by the types of its parameters: INTEGER is a hyper, REAL a double,
-//! BOOLEAN a bool, CHARACTER an unsigned int, and TEXT an opaque of variable length. A component can't be encoded.
+//! BOOLEAN a bool, CHARACTER an unsigned int, and TEXT an opaque of variable length. Components and sequences can't be encoded.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -34,7 +34,7 @@ pub trait Sink {
 /// Copies the values of a message from a source to a sink.
 ///
 /// # Errors
-/// An error of the sink; or one of the values is a component.
+/// An error of the sink; or one of the values is a component or a sequence.
 pub fn hand_over(
     types: impl IntoIterator<Item = Type>,
     from: &(impl Source + ?Sized),
@@ -45,7 +45,7 @@ pub fn hand_over(
         Type::Real => to.real(from.real(index)),
         Type::Boolean | Type::Character => to.byte(from.byte(index)),
         Type::Text => to.text(from.text(index)),
-        Type::Component => Err("a component is handed over to who takes none".to_string()),
+        Type::Component | Type::Sequence => Err(ty.to_string() + " is handed over to who takes none"),
     })
 }
 
@@ -70,9 +70,9 @@ pub fn encode(
                 }
                 put_opaque(out, text);
             }
-            Type::Component => {
+            Type::Component | Type::Sequence => {
                 out.truncate(before);
-                return Err("a component cannot leave its program in a message over this binding".to_string());
+                return Err(ty.to_string() + " cannot leave its program in a message over this binding");
             }
         }
     }
@@ -99,8 +99,8 @@ pub fn decode(
                 Err(_) => return Err("a CHARACTER is above 255".to_string()),
             },
             Type::Text => values.text(reader.opaque("a TEXT")?)?,
-            Type::Component => {
-                return Err("a component has come over a binding that carries none".to_string());
+            Type::Component | Type::Sequence => {
+                return Err(ty.to_string() + " has come over a binding that carries none");
             }
         }
     }

@@ -4,7 +4,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use drystone_component::{Protocol, Side, Type};
+use drystone_component::{Protocol, Side};
 
 use super::program::{Action, Argument, Pattern, Program, Refusal};
 
@@ -64,8 +64,8 @@ impl Program {
         let mut count = 0;
         for (index, ty) in types.enumerate() {
             count += 1;
-            if ty == Type::Component {
-                return Err(format!("{name} carries a component, which no program can hold"));
+            if !ty.is_data() {
+                return Err(format!("{name} carries {ty}, which no program can hold"));
             }
             let Some(value) = values.get(index) else { continue };
             let found = self.variables[value.variable as usize].ty;

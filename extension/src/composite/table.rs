@@ -258,6 +258,6 @@ pub(super) fn read_value(reader: &mut Reader<'_>, ty: Type) -> Result<Value, Str
         Type::Integer => Value::Integer(reader.hyper("an INTEGER")? as i64),
         Type::Real => Value::Real(f64::from_bits(reader.hyper("a REAL")?)),
         Type::Text => Value::Text(reader.opaque("a TEXT")?.into()),
-        Type::Component => return Err("a component is no value of a variable".into()),
+        Type::Component | Type::Sequence => return Err(format!("{ty} is no value of a variable")),
     })
 }

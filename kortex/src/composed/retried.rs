@@ -12,7 +12,7 @@ use core::any::Any;
 use core::cell::RefCell;
 
 use drystone_component::calls::Calls;
-use drystone_component::{Interface, Type};
+use drystone_component::Interface;
 use drystone_runtime::binding::Factory;
 use drystone_runtime::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker};
 
@@ -44,11 +44,8 @@ pub(super) fn put_before(
 ) -> Result<Box<dyn Reach>, String> {
     only(factory, &["messages", "attempts", "pause", "deadline"])?;
     let calls = Calls::of(interface).map_err(|why| "Retried: ".to_string() + &why.to_string())?;
-    let carries = |message: &drystone_component::Message| {
-        message.parameters.get().iter().any(|parameter| parameter.ty == Type::Component)
-    };
-    if interface.messages.get().iter().any(carries) {
-        return Err("Retried: there can't be two of a component that a message carries".into());
+    if let Some(what) = interface.messages.get().iter().find_map(|message| message.kept()) {
+        return Err(format!("Retried: {what} that a message carries can't be sent twice"));
     }
     let repeatable = listed(factory, "messages", interface)?
         .ok_or("Retried needs messages: which requests may be carried out twice")?;

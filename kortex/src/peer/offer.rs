@@ -7,7 +7,7 @@ use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use core::cell::{Cell, RefCell};
 
-use drystone_component::{Interface, Message, Type};
+use drystone_component::{Interface, Message};
 use drystone_runtime::far::{Exported, Far, Visitor, Waker, as_far};
 
 use crate::{Expectation, Expected};
@@ -141,14 +141,11 @@ impl<D> Drop for Brought<D> {
 /// Refuses interfaces that can't be used between programs.
 ///
 /// # Errors
-/// A message carries a component.
+/// A message carries a component or a sequence.
 pub fn check(interface: &Interface) -> Result<(), String> {
-    let carries =
-        |message: &&Message| message.parameters.get().iter().any(|parameter| parameter.ty == Type::Component);
-    match interface.messages.get().iter().find(carries) {
+    let kept = |message: &'static Message| Some((message.name.get(), message.kept()?));
+    match interface.messages.get().iter().find_map(kept) {
         None => Ok(()),
-        Some(message) => {
-            Err(format!("{} carries a component, which can't leave its program this way", message.name.get()))
-        }
+        Some((message, what)) => Err(format!("{message} carries {what}, which can't leave its program this way")),
     }
 }

@@ -92,9 +92,15 @@ impl Doings {
             StatementKind::Assign(place, value)
             | StatementKind::Increase(place, value)
             | StatementKind::Decrease(place, value)
-            | StatementKind::NewText(place, value) => {
+            | StatementKind::NewText(place, value)
+            | StatementKind::NewSequence(place, value)
+            | StatementKind::Remove(place, value) => {
                 self.place(place);
                 self.expression(value);
+            }
+            StatementKind::Insert(place, index, value) => {
+                self.place(place);
+                index.iter().chain([value]).for_each(|value| self.expression(value));
             }
             StatementKind::Send { .. } | StatementKind::Receive { .. } | StatementKind::Arrivals { .. } => {
                 self.fault("communicates", span);
@@ -193,6 +199,10 @@ impl Doings {
             PlaceKind::Element(_, indices) => indices.iter().for_each(|index| self.expression(index)),
             PlaceKind::Character(_, index) => self.expression(index),
             PlaceKind::Field(inner, _) | PlaceKind::Guarded(inner) => self.place(inner),
+            PlaceKind::Item(inner, index) => {
+                self.place(inner);
+                self.expression(index);
+            }
         }
     }
 
@@ -217,8 +227,8 @@ impl Doings {
                 self.expression(left);
                 self.expression(right);
             }
-            ExpressionKind::Builtin(_, arguments) => {
-                arguments.iter().for_each(|argument| self.expression(argument));
+            ExpressionKind::Builtin(_, values) | ExpressionKind::List(values) => {
+                values.iter().for_each(|value| self.expression(value));
             }
             ExpressionKind::Record(values) => values.iter().for_each(|(_, value)| self.expression(value)),
             ExpressionKind::Number(text, place) => {

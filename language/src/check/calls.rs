@@ -138,8 +138,10 @@ impl BodyChecker<'_> {
             if ty.is_component() {
                 return None;
             }
-            let value = self.expression(tree)?;
-            return if untyped { None } else { self.converted(value, ty).map(Argument::Value) };
+            return match untyped {
+                true => self.expression(tree).and(None),
+                false => self.expression_of(tree, ty).map(Argument::Value),
+            };
         }
         let Some(designator) = as_designator(tree) else {
             let error =
@@ -155,6 +157,7 @@ impl BodyChecker<'_> {
         let part = match place.kind {
             PlaceKind::Character(..) => Some("a character of a text"),
             PlaceKind::Field(..) => Some("a field of a record"),
+            PlaceKind::Item(..) => Some("an element of a sequence"),
             _ => None,
         };
         if let Some(part) = part {
@@ -216,6 +219,9 @@ impl BodyChecker<'_> {
                 return Some(Expression { kind, ty: Type::Boolean, span });
             }
         };
+        if let (Function::Slice, [sequence, from, n]) = (function, trees) {
+            return self.slice(sequence, from, n, span);
+        }
         if let (Function::Length, [tree]) = (function, trees)
             && let Some(designator) = as_designator(tree)
         {
@@ -223,6 +229,26 @@ impl BodyChecker<'_> {
         }
         let arguments = self.fixed(name, trees, types, span)?;
         Some(builtin(chosen, arguments, ty, span))
+    }
+
+    /// `SLICE(t, from, n)` of a text or a sequence.
+    fn slice(
+        &mut self,
+        whole: &ast::Expression,
+        from: &ast::Expression,
+        n: &ast::Expression,
+        span: Span,
+    ) -> Option<Expression> {
+        let whole = self.expression(whole);
+        let from = self.expression_of(from, &Type::Integer);
+        let (from, n) = (from, self.expression_of(n, &Type::Integer));
+        let whole = whole?;
+        let (function, whole) = match whole.ty {
+            Type::Sequence(_) => (Builtin::Part, whole),
+            _ => (Builtin::Slice, self.converted(whole, &Type::Text)?),
+        };
+        let ty = whole.ty.clone();
+        Some(builtin(function, vec![whole, from?, n?], ty, span))
     }
 
     /// `NUMBER(t, x)`
@@ -252,18 +278,25 @@ impl BodyChecker<'_> {
         Some(Expression { kind, ty: Type::Boolean, span })
     }
 
-    /// `COUNT(required)`
+    /// `COUNT(required)`, or of a sequence
     fn count(&mut self, name: &ast::Name, trees: &[&ast::Expression], span: Span) -> Option<Expression> {
         let [tree] = trees else {
             self.wrong_count(&name.text, 1, trees.len(), span, None);
             return None;
         };
         match as_designator(tree) {
+            Some(designator)
+                if designator.bare().is_none_or(|name| self.is_sequence(name))
+                    && self.whole_collection(&designator).is_none() =>
+            {
+                let sequence = self.expression(tree)?;
+                self.elements(sequence, span)
+            }
             Some(designator) if designator.bare().is_some() => {
                 let name = designator.name;
                 if let Some(declared) = self.only_a_variable(&name) {
                     let message =
-                        format!("COUNT is for a required interface, and {} is a variable", name.text);
+                        format!("COUNT is for a sequence or a required interface, and {} is neither", name.text);
                     let error = Diagnostic::new("not-required", tree.span, message);
                     let help = format!("LENGTH(t) is the length of a text; {COUNTED}");
                     self.report(error.note(declared, "declared here").help(help));
@@ -273,11 +306,34 @@ impl BodyChecker<'_> {
                 Some(Expression { kind: ExpressionKind::Count(index), ty: Type::Integer, span })
             }
             _ => {
-                let message = "COUNT takes a required interface of this component";
-                self.report(Diagnostic::new("not-required", tree.span, message).help("write its bare name"));
-                None
+                let sequence = self.expression(tree)?;
+                self.elements(sequence, span)
             }
         }
+    }
+
+    /// Whether a name is that of a variable for sequences, and of nothing else that COUNT takes.
+    fn is_sequence(&self, name: &ast::Name) -> bool {
+        match self.variable_and_field(name) {
+            Some(_) => true,
+            None => self.variable_named(name).is_some_and(|id| {
+                let variable = self.variable(id);
+                variable.collection.is_none() && matches!(variable.ty, Type::Sequence(_))
+            }),
+        }
+    }
+
+    /// The number of elements of a sequence.
+    fn elements(&mut self, sequence: Expression, span: Span) -> Option<Expression> {
+        if !matches!(sequence.ty, Type::Sequence(_)) {
+            let given = self.known.type_name(&sequence.ty);
+            let message = format!("COUNT takes a sequence or a required interface, not {given}");
+            let error = Diagnostic::new("not-required", sequence.span, message).label(format!("is {given}"));
+            self.report(error.help("LENGTH(t) is the length of a text"));
+            return None;
+        }
+        let kind = ExpressionKind::Builtin(Builtin::Elements, vec![sequence]);
+        Some(Expression { kind, ty: Type::Integer, span })
     }
 
     /// The declaration of a variable of this name, unless a required interface has the name too.

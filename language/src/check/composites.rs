@@ -229,9 +229,14 @@ impl<'p> Cargo<'p> {
                 "HALT ends this program, not the one that it is shipped to",
                 "halt behind the block",
             ),
-            Foreach { .. } | NewArray(..) | DeleteCollection(_) | NewElement(_) | DeleteElement(_) => {
-                self.collection(span)
-            }
+            Foreach { .. }
+            | NewArray(..)
+            | NewSequence(..)
+            | Insert(..)
+            | Remove(..)
+            | DeleteCollection(_)
+            | NewElement(_)
+            | DeleteElement(_) => self.collection(span),
             NewComponent(..) | NewComponentAt { .. } | DeleteComponent(_) | Move(..) => self.component(span),
             Connect(..) | Bind { .. } | Export { .. } | Disconnect(_) => {
                 self.refuse(
@@ -331,12 +336,13 @@ impl<'p> Cargo<'p> {
     fn read(&mut self, place: &Place) {
         match &place.kind {
             _ if matches!(place.ty, Type::Record(_)) => self.record(place.span),
+            _ if matches!(place.ty, Type::Sequence(_)) => self.collection(place.span),
             PlaceKind::Variable(id) => self.reads(*id),
             PlaceKind::Character(id, index) => {
                 self.expression(index);
                 self.reads(*id);
             }
-            PlaceKind::Element(..) => self.collection(place.span),
+            PlaceKind::Element(..) | PlaceKind::Item(..) => self.collection(place.span),
             PlaceKind::Field(..) => self.record(place.span),
             PlaceKind::Guarded(_) => self.component(place.span),
         }
@@ -351,6 +357,7 @@ impl<'p> Cargo<'p> {
     fn write(&mut self, place: &Place) {
         match &place.kind {
             _ if matches!(place.ty, Type::Record(_)) => self.record(place.span),
+            _ if matches!(place.ty, Type::Sequence(_)) => self.collection(place.span),
             PlaceKind::Variable(id) => {
                 self.written.insert(*id);
                 self.surely.insert(*id);
@@ -360,7 +367,7 @@ impl<'p> Cargo<'p> {
                 self.read(place);
                 self.written.insert(*id);
             }
-            PlaceKind::Element(..) => self.collection(place.span),
+            PlaceKind::Element(..) | PlaceKind::Item(..) => self.collection(place.span),
             PlaceKind::Field(..) => self.record(place.span),
             PlaceKind::Guarded(_) => self.component(place.span),
         }
@@ -372,7 +379,7 @@ impl<'p> Cargo<'p> {
             ExpressionKind::Number(text, place) => {
                 self.expression(text);
                 if !matches!(place.kind, PlaceKind::Variable(_)) {
-                    return self.collection(place.span);
+                    return self.write(place);
                 }
                 self.read(place);
                 self.written.insert(place.variable());
@@ -408,6 +415,7 @@ impl<'p> Cargo<'p> {
             ReceiveTest(channel, _) | Input(channel, _) => self.channel(channel, span),
             Call(procedure, _) => self.procedure(*procedure, span),
             Record(_) => self.record(span),
+            List(_) => self.collection(span),
             Number(..) => {
                 let help = "let it be what an assignment or a condition does first";
                 self.refuse(span, "NUMBER changes a variable in the midst of an expression", help);

@@ -40,9 +40,19 @@ impl BodyChecker<'_> {
                 self.not_negative(&length)?;
                 Some(StatementKind::NewText(place, length))
             }
+            (Type::Sequence(_), [length]) => {
+                let length = self.expression_of(length, &Type::Integer)?;
+                self.not_negative(&length)?;
+                Some(StatementKind::NewSequence(place, length))
+            }
             (_, []) if matches!(place.kind, PlaceKind::Element(..)) => {
                 self.not_of_array(&place, "NEW(a, n) has made it already", "assign to it")?;
                 Some(StatementKind::NewElement(place))
+            }
+            (Type::Sequence(_), []) => {
+                let error = Diagnostic::new("new-size", span, "how many elements shall the sequence have?");
+                self.report(error.help("write NEW(s, n); an empty one is []"));
+                None
             }
             (Type::Text, []) => {
                 let error = Diagnostic::new("new-size", span, "how long shall the text be?");

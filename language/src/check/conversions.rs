@@ -63,10 +63,23 @@ fn builtin(function: Builtin, argument: Expression, ty: Type) -> Expression {
     Expression { kind: ExpressionKind::Builtin(function, vec![argument]), ty, span }
 }
 
+/// What is within parentheses.
+fn without_groups(tree: &ast::Expression) -> &ast::Expression {
+    match &tree.kind {
+        ast::ExpressionKind::Group(inner) => without_groups(inner),
+        _ => tree,
+    }
+}
+
 impl BodyChecker<'_> {
     /// Checks an expression that must be of a type, or convert to it.
     pub(super) fn expression_of(&mut self, tree: &ast::Expression, ty: &Type) -> Option<Expression> {
-        let expression = self.expression(tree)?;
+        let expression = match (without_groups(tree), ty) {
+            (ast::Expression { kind: ast::ExpressionKind::List(elements), .. }, Type::Sequence(element)) => {
+                self.list(elements, element, tree.span)?
+            }
+            _ => self.expression(tree)?,
+        };
         self.converted(expression, ty)
     }
 

@@ -28,6 +28,7 @@ impl BodyChecker<'_> {
             Tree::BadNumber => return None,
             Tree::Designator(designator) => return self.value(designator, span),
             Tree::Call(call) => return self.call(call),
+            Tree::List(elements) => return self.list_alone(elements, span),
             Tree::Group(inner) => return self.expression(inner).map(|inner| Expression { span, ..inner }),
             Tree::Unary(operator, operand) => return self.unary(*operator, operand, span),
             Tree::Binary(operator, left, right) => return self.binary(*operator, left, right, span),

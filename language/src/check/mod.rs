@@ -54,6 +54,7 @@ mod predeclared;
 mod records;
 mod scopes;
 mod sends;
+mod sequences;
 mod similar;
 mod statements;
 mod symbols;

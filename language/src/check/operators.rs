@@ -70,9 +70,7 @@ impl BodyChecker<'_> {
         right: &ast::Expression,
         span: Span,
     ) -> Option<Expression> {
-        let left = self.operand(operator, left);
-        let (left, right) = (left, self.operand(operator, right));
-        let (left, right) = (left?, right?);
+        let (left, right) = self.operands(operator, left, right)?;
         let (operation, operands, ty) = match operator {
             Operator::And => (Binary::And, Type::Boolean, Type::Boolean),
             Operator::Or => (Binary::Or, Type::Boolean, Type::Boolean),
@@ -89,7 +87,7 @@ impl BodyChecker<'_> {
                 }
             }
             comparison => match common_type(&left, &right) {
-                Some(Type::Record(_)) if !matches!(comparison, Operator::Equal | Operator::NotEqual) => {
+                Some(Type::Record(_) | Type::Sequence(_)) if !matches!(comparison, Operator::Equal | Operator::NotEqual) => {
                     return self.wrong_operands(operator, &left, &right, span);
                 }
                 Some(ty) => (Binary::Compare(compared(comparison)), ty, Type::Boolean),
@@ -105,6 +103,26 @@ impl BodyChecker<'_> {
             ty,
             span,
         })
+    }
+
+    /// Both operands. A sequence that is written as `[a, b]` is of the type of the other one.
+    fn operands(
+        &mut self,
+        operator: Operator,
+        left: &ast::Expression,
+        right: &ast::Expression,
+    ) -> Option<(Expression, Expression)> {
+        let is_list = |tree: &ast::Expression| matches!(tree.kind, ast::ExpressionKind::List(_));
+        if is_list(left) && !is_list(right) {
+            let right = self.operand(operator, right)?;
+            return Some((self.expression_of(left, &right.ty)?, right));
+        }
+        let first = self.operand(operator, left);
+        if let Some(first) = first.as_ref().filter(|_| is_list(right)) {
+            return Some((first.clone(), self.expression_of(right, &first.ty)?));
+        }
+        let second = self.operand(operator, right);
+        first.zip(second)
     }
 
     /// An operand. AND, OR and `~` bind more tightly than a comparison; the help says so if that was not meant.
@@ -192,6 +210,7 @@ fn arithmetic(operator: Operator, ty: &Type) -> Option<Binary> {
         (Operator::Subtract, Type::Real) => Binary::SubtractReal,
         (Operator::Multiply, Type::Real) => Binary::MultiplyReal,
         (Operator::Add, Type::Text | Type::Character) => Binary::Concatenate,
+        (Operator::Add, Type::Sequence(_)) => Binary::Join,
         _ => return None,
     })
 }

@@ -47,21 +47,49 @@ impl BodyChecker<'_> {
     fn unguarded_place(&mut self, tree: &ast::Designator, span: Span) -> Option<Place> {
         let indices = tree.indices.as_deref();
         let Some((variable, field)) = self.variable_and_field(&tree.name) else {
-            if tree.fields.is_empty() {
+            if tree.steps.is_empty() {
                 return self.plain_place(&tree.name, indices, span);
             }
             let place = self.plain_place(&tree.name, indices, tree.name.span)?;
-            return tree.fields.iter().try_fold(place, |place, field| self.field(place, field));
+            return self.steps(place, &tree.steps);
         };
         let place = self.plain_place(&variable, None, variable.span)?;
         let place = self.field(place, &field)?;
-        if indices.is_some() {
-            let message = format!("{} is a field, whose parts have no names", field.text);
+        let place = match indices {
+            Some([index]) => self.item(place, index, field.span.to(index.span))?,
+            Some(_) => {
+                let message = format!("{} is a field, and has one index at most", field.text);
+                self.report(Diagnostic::new("not-a-collection", span, message).label("indexed"));
+                return None;
+            }
+            None => place,
+        };
+        self.steps(place, &tree.steps)
+    }
+
+    fn steps(&mut self, place: Place, steps: &[ast::Step]) -> Option<Place> {
+        steps.iter().try_fold(place, |place, step| match step {
+            ast::Step::Field(field) => self.field(place, field),
+            ast::Step::Index(index, span) => self.item(place, index, *span),
+        })
+    }
+
+    /// An element of the sequence that a place holds.
+    fn item(&mut self, place: Place, index: &ast::Expression, span: Span) -> Option<Place> {
+        let Type::Sequence(element) = &place.ty else {
+            let message = format!("{} has no elements", self.known.type_name(&place.ty));
             let error = Diagnostic::new("not-a-collection", span, message).label("indexed");
-            self.report(error.help("assign the field to a variable, and take its character from there"));
+            self.report(if place.ty == Type::Text {
+                error.help("assign it to a variable, and take its character from there")
+            } else {
+                error.help("a sequence has elements: SEQUENCE OF INTEGER")
+            });
             return None;
-        }
-        tree.fields.iter().try_fold(place, |place, field| self.field(place, field))
+        };
+        let ty = (**element).clone();
+        let index = self.expression_of(index, &Type::Integer)?;
+        let span = place.span.to(span);
+        Some(Place { kind: PlaceKind::Item(Box::new(place), Box::new(index)), ty, span })
     }
 
     /// The type in the parentheses of a guard. `None` if they contain a component, `Some(None)` if the type is wrong.
@@ -147,6 +175,10 @@ impl BodyChecker<'_> {
                     span,
                 })
             }
+            (None, Some([index])) if matches!(ty, Type::Sequence(_)) => {
+                let whole = Place { kind: PlaceKind::Variable(variable), ty, span: name.span };
+                self.item(whole, index, span)
+            }
             (None, Some(_)) => {
                 let message = format!("{} is not a collection and has no elements", name.text);
                 let error =
@@ -187,7 +219,7 @@ pub(super) fn as_designator(tree: &ast::Expression) -> Option<ast::Designator> {
             [(None, argument)] => Some(ast::Designator {
                 name: call.name.clone(),
                 indices: None,
-                fields: Vec::new(),
+                steps: Vec::new(),
                 inner: Some(Box::new(ast::Inner::Designator(as_designator(argument)?))),
                 span: call.span,
             }),

@@ -84,6 +84,10 @@ pub(super) enum Action {
     WriteLine,
     Passivate,
     Exit,
+    Append,
+    Insert,
+    Remove,
+    Sort,
 }
 
 /// Every predeclared name that is not an interface.
@@ -131,4 +135,8 @@ pub(super) const NAMES: &[(&str, Predeclared)] = &[
     ("WRITELINE", Predeclared::Statement(Action::WriteLine)),
     ("PASSIVATE", Predeclared::Statement(Action::Passivate)),
     ("EXIT", Predeclared::Statement(Action::Exit)),
+    ("APPEND", Predeclared::Statement(Action::Append)),
+    ("INSERT", Predeclared::Statement(Action::Insert)),
+    ("REMOVE", Predeclared::Statement(Action::Remove)),
+    ("SORT", Predeclared::Statement(Action::Sort)),
 ];

@@ -19,8 +19,8 @@ use super::symbols::Symbol;
 /// The most values that a record has, those of records in it too.
 const MOST_VALUES: usize = 1000;
 
-/// How deep records stand in one another at most: the runtime frees them by recursion.
-const DEEPEST: usize = 32;
+/// How deep records and sequences stand in one another at most: the runtime frees them by recursion.
+pub(super) const DEEPEST: usize = 32;
 
 /// Gives every record its fields, and finds the declarations that are the same record.
 pub(super) fn resolve(definitions: &mut Definitions, diagnostics: &mut Diagnostics) {
@@ -106,14 +106,19 @@ impl Same<'_, '_> {
         let mut fields = std::mem::take(&mut self.definitions.program.records[id.index()].fields);
         for (_, ty) in &mut fields {
             size.values += 1;
+            let (ty, sequences) = innermost(ty, 0);
             if let Type::Record(inner) = ty {
                 let within = self.look_into(*inner);
-                size.depth = size.depth.max(1 + within.depth);
-                size.values = size.values.saturating_add(within.values);
+                size.depth = size.depth.max(1 + sequences + within.depth);
+                if sequences == 0 {
+                    size.values = size.values.saturating_add(within.values);
+                }
                 *inner = self.definitions.declared.records[inner.index()].id;
                 if self.definitions.gaps.records.contains(inner) {
                     self.definitions.gaps.records.insert(id);
                 }
+            } else {
+                size.depth = size.depth.max(1 + sequences);
             }
         }
         if size.depth > DEEPEST {
@@ -138,6 +143,14 @@ impl Same<'_, '_> {
             let message = format!("record {} {why}", name.text);
             self.diagnostics.report(Diagnostic::new("record-nesting", name.span, message).help(help));
         }
+    }
+}
+
+/// The type of the elements of all sequences that stand in one another, and how many these are.
+fn innermost(ty: &mut Type, sequences: usize) -> (&mut Type, usize) {
+    match ty {
+        Type::Sequence(element) => innermost(element, sequences + 1),
+        _ => (ty, sequences),
     }
 }
 

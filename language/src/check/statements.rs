@@ -2,7 +2,7 @@
 
 use crate::ast::{self, StatementKind as Tree};
 use crate::program::{
-    Block, Expression, ExpressionKind, Place, PlaceKind, Statement, StatementKind, Type, VariableId,
+    Block, Expression, ExpressionKind, Place, PlaceKind, Statement, StatementKind, Type,
 };
 use crate::source::{Diagnostic, Span};
 
@@ -40,7 +40,7 @@ impl BodyChecker<'_> {
     }
 
     /// What a loop repeats.
-    fn loop_body(&mut self, tree: &ast::Block) -> Block {
+    pub(super) fn loop_body(&mut self, tree: &ast::Block) -> Block {
         self.in_loop(|checker| checker.block(tree))
     }
 
@@ -95,6 +95,7 @@ impl BodyChecker<'_> {
                 self.made_at(made, domain, by, span)
             }
             Tree::Delete(target) => self.delete_statement(target, span),
+            Tree::Sort { element, sequence, key } => self.sort_by(element, sequence, key, span),
             Tree::Move(from, to) => self.move_statement(from, to, span),
             Tree::Connect { required, to, by } => self.connect(required, to, by, span),
             Tree::Disconnect(required) => self.disconnect(required),
@@ -156,7 +157,7 @@ impl BodyChecker<'_> {
     }
 
     /// The variable of a loop, which is declared like any other.
-    fn loop_variable(&mut self, tree: &ast::Designator, ty: &Type) -> Option<Place> {
+    pub(super) fn loop_variable(&mut self, tree: &ast::Designator, ty: &Type) -> Option<Place> {
         let reported = self.reported();
         let place = self.target(tree);
         let help =
@@ -172,7 +173,13 @@ impl BodyChecker<'_> {
         body: &ast::Block,
         span: Span,
     ) -> Option<StatementKind> {
-        let id = self.foreach_collection(collection);
+        let id = match self.whole_collection(collection) {
+            Some(id) => (!self.known.gaps.variables.contains(&id)).then_some(id),
+            None => match self.foreach_sequence(collection) {
+                Some(sequence) => return self.foreach_item(variables, sequence, body, span),
+                None => None,
+            },
+        };
         let declared = id.map(|id| self.variable(id).clone());
         let types = declared.iter().flat_map(|declared| {
             let indices = declared.collection.iter().flat_map(|collection| &collection.indices);
@@ -217,12 +224,13 @@ impl BodyChecker<'_> {
         Some(StatementKind::Foreach { variables, element, collection, body })
     }
 
-    fn foreach_collection(&mut self, tree: &ast::Designator) -> Option<VariableId> {
-        if let Some(id) = self.whole_collection(tree) {
-            return (!self.known.gaps.variables.contains(&id)).then_some(id);
-        }
+    /// The sequence that a designator names.
+    fn foreach_sequence(&mut self, tree: &ast::Designator) -> Option<Place> {
         let place = self.place(tree)?;
-        let message = "FOREACH visits a collection, this is one value";
+        if matches!(place.ty, Type::Sequence(_)) {
+            return Some(place);
+        }
+        let message = "FOREACH visits a collection or a sequence, this is one value";
         let error = Diagnostic::new("not-a-collection", place.span, message).label("no collection");
         self.report(error.help("name the collection without an index"));
         None
@@ -255,8 +263,10 @@ impl BodyChecker<'_> {
                 if ty.as_ref().is_some_and(Type::is_component) {
                     return None;
                 }
-                let value = self.expression(value)?;
-                self.converted(value, &ty?).map(|value| StatementKind::Return(Some(value)))
+                match ty {
+                    Some(ty) => self.expression_of(value, &ty).map(|value| StatementKind::Return(Some(value))),
+                    None => self.expression(value).and(None),
+                }
             }
         }
     }
@@ -339,6 +349,12 @@ impl BodyChecker<'_> {
             Action::Write => match arguments {
                 [value] => {
                     let value = self.expression(value)?;
+                    if matches!(value.ty, Type::Sequence(_)) {
+                        let message = format!("{} writes one value, and this is a sequence", name.text);
+                        let error = Diagnostic::new("argument-type", value.span, message);
+                        self.report(error.label("a sequence").help("write its elements, one after another"));
+                        return None;
+                    }
                     if matches!(value.ty, Type::Record(_)) {
                         let given = self.known.type_name(&value.ty);
                         let message = format!("{given} is a record, and {} writes one value", name.text);
@@ -359,6 +375,10 @@ impl BodyChecker<'_> {
                 let mut checked = self.fixed(name, arguments, expected, span)?.into_iter();
                 Some(StatementKind::Assert(checked.next()?, checked.next()))
             }
+            Action::Append => self.append(name, arguments, span),
+            Action::Insert => self.insert(name, arguments, span),
+            Action::Remove => self.remove(name, arguments, span),
+            Action::Sort => self.sort(name, arguments, span),
             Action::Increase | Action::Decrease => self.step(action, name, arguments, span),
         }
     }

@@ -2,11 +2,12 @@
 
 use crate::ast;
 use crate::program::{AnyType, Cardinality, ComponentId, Facet, InterfaceId, Type, VariableId};
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Span};
 
 use super::definitions::Definitions;
 use super::diagnostics::Diagnostics;
 use super::predeclared::Predeclared;
+use super::records::DEEPEST;
 use super::scopes::Found;
 use super::symbols::{ScopeId, Symbol};
 
@@ -20,6 +21,7 @@ impl Definitions<'_> {
     ) -> Option<Type> {
         match ty {
             ast::Type::Named(name) => self.named_type(scope, name, diagnostics),
+            ast::Type::Sequence(element, span) => self.sequence_type(scope, element, *span, diagnostics),
             ast::Type::Any { facets: None, .. } => {
                 Some(Type::Any(AnyType { offers: Vec::new(), requires: None }))
             }
@@ -32,6 +34,28 @@ impl Definitions<'_> {
                 known.then_some(Type::Any(AnyType { offers, requires: Some(requires) }))
             }
         }
+    }
+
+    fn sequence_type(
+        &self,
+        scope: ScopeId,
+        element: &ast::Type,
+        span: Span,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Type> {
+        let element = self.resolve_type(scope, element, diagnostics)?;
+        if element.is_component() {
+            let error = Diagnostic::new("component-element", span, "a component cannot be copied");
+            let error = error.label("a sequence of components");
+            diagnostics.report(error.help("a collection holds components: VARIABLE c[i: INTEGER]: Template"));
+            return None;
+        }
+        if depth(&element) >= DEEPEST {
+            let error = Diagnostic::new("sequence-nesting", span, "sequences are nested too deeply");
+            diagnostics.report(error.help(format!("at most {DEEPEST} sequences stand in one another")));
+            return None;
+        }
+        Some(Type::Sequence(Box::new(element)))
     }
 
     fn named_type(&self, scope: ScopeId, name: &ast::Name, diagnostics: &mut Diagnostics) -> Option<Type> {
@@ -213,6 +237,7 @@ impl Definitions<'_> {
             Type::Real => "REAL".into(),
             Type::Text => "TEXT".into(),
             Type::Record(id) => self.program.records[id.index()].name.clone(),
+            Type::Sequence(element) => format!("SEQUENCE OF {}", self.type_name(element)),
             Type::Component(id) => self.component_name(*id).into(),
             Type::Any(AnyType { offers, requires: None }) if offers.is_empty() => "ANY".into(),
             Type::Any(AnyType { offers, requires }) => match requires.as_deref().unwrap_or_default() {
@@ -238,6 +263,14 @@ impl Definitions<'_> {
 
     pub(super) fn component_name(&self, component: ComponentId) -> &str {
         &self.program.components[component.index()].name
+    }
+}
+
+/// How many sequences stand in one another.
+fn depth(ty: &Type) -> usize {
+    match ty {
+        Type::Sequence(element) => 1 + depth(element),
+        _ => 0,
     }
 }
 

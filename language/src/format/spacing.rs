@@ -17,7 +17,7 @@ pub(super) fn space_between(before: &[Item<'_>], next: &Item<'_>) -> bool {
     match right {
         TokenKind::Symbol(Symbol::LeftParenthesis | Symbol::LeftBracket) => {
             !matches!(left, TokenKind::Name | TokenKind::Keyword(Keyword::Any))
-                && !matches!(left, TokenKind::Symbol(Symbol::RightBracket))
+                && !(left == Symbol::RightBracket.into())
         }
         TokenKind::Symbol(Symbol::Send | Symbol::Receive) => !ends_operand(left),
         _ => !is_sign(before),

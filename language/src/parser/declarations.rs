@@ -383,6 +383,12 @@ impl Parser<'_> {
         if let Some(help) = self.foreign_type() {
             return self.unexpected_with_help("a type", help);
         }
+        if self.at_sequence_type() {
+            let first = self.advance().span;
+            self.advance();
+            let element = self.nested(Parser::ty)?;
+            return Ok(Type::Sequence(Box::new(element), self.since(first)));
+        }
         if !self.at(Keyword::Any) {
             return Ok(Type::Named(self.qualified("a type")?));
         }
@@ -395,6 +401,13 @@ impl Parser<'_> {
             facets = Some((offers, requires));
         }
         Ok(Type::Any { facets, span: self.since(first) })
+    }
+
+    /// Whether `SEQUENCE OF` comes. SEQUENCE isn't reserved, but OF follows no other type.
+    fn at_sequence_type(&self) -> bool {
+        self.at(TokenKind::Name)
+            && self.kind_after(1) == Keyword::Of.into()
+            && self.text_of(self.token()) == "SEQUENCE"
     }
 
     fn some_facets(&mut self) -> Parsed<Vec<Facet>> {

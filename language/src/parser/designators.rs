@@ -2,7 +2,7 @@
 //! and converted if it turns out to be a designator.
 
 use super::state::{Failed, Parsed, Parser};
-use crate::ast::{Call, Designator, Expression, ExpressionKind, Inner, Name};
+use crate::ast::{Call, Designator, Expression, ExpressionKind, Inner, Name, Step};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::source::Diagnostic;
 
@@ -31,7 +31,7 @@ impl Reference {
 }
 
 impl Parser<'_> {
-    /// `Name [indices] {.field} [(..)]`
+    /// `Name [indices] {.field | [index]} [(..)]`
     pub(super) fn reference(&mut self) -> Parsed<Reference> {
         let name = self.qualified("a name")?;
         let may_be_call = self.at(Symbol::LeftParenthesis) && self.kind_after(1) != Keyword::Any.into();
@@ -56,18 +56,32 @@ impl Parser<'_> {
                 indices = Some(parser.list(Parser::expression)?);
                 parser.expect(Symbol::RightBracket)?;
             }
-            let mut fields = Vec::new();
-            while parser.at(Symbol::Period) && parser.kind_after(1) == TokenKind::Name {
-                parser.advance();
-                fields.push(parser.name("a field")?);
+            let mut steps = Vec::new();
+            while let Some(step) = parser.step()? {
+                steps.push(step);
             }
             let mut inner = None;
             if parser.accept(Symbol::LeftParenthesis) {
                 inner = Some(Box::new(parser.inner()?));
                 parser.expect(Symbol::RightParenthesis)?;
             }
-            Ok(Designator { name, indices, fields, inner, span: parser.since(first) })
+            Ok(Designator { name, indices, steps, inner, span: parser.since(first) })
         })
+    }
+
+    /// `.field` or `[index]`, if there is one.
+    fn step(&mut self) -> Parsed<Option<Step>> {
+        let first = self.token().span;
+        if self.at(Symbol::Period) && self.kind_after(1) == TokenKind::Name {
+            self.advance();
+            return self.name("a field").map(|field| Some(Step::Field(field)));
+        }
+        if !self.accept(Symbol::LeftBracket) {
+            return Ok(None);
+        }
+        let index = self.expression()?;
+        self.expect(Symbol::RightBracket)?;
+        Ok(Some(Step::Index(index, self.since(first))))
     }
 
     fn inner(&mut self) -> Parsed<Inner> {
@@ -146,6 +160,6 @@ impl Parser<'_> {
             }
         };
         let inner = Some(Box::new(Inner::Designator(inner)));
-        Ok(Designator { name, indices: None, fields: Vec::new(), inner, span })
+        Ok(Designator { name, indices: None, steps: Vec::new(), inner, span })
     }
 }

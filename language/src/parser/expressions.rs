@@ -121,6 +121,7 @@ impl Parser<'_> {
         match self.kind() {
             _ if self.at_block_as_expression() => self.block_as_expression(),
             TokenKind::Symbol(Symbol::LeftParenthesis) => self.group(),
+            TokenKind::Symbol(Symbol::LeftBracket) => self.elements(),
             TokenKind::Symbol(Symbol::Not) => self.not(),
             TokenKind::Name => self.named(self.token().span),
             _ => self.literal_or_test(),
@@ -132,6 +133,19 @@ impl Parser<'_> {
         let inner = Box::new(self.expression()?);
         self.expect(Symbol::RightParenthesis)?;
         Ok(Expression { kind: ExpressionKind::Group(inner), span: self.since(first) })
+    }
+
+    /// `[a, b, c]`
+    fn elements(&mut self) -> Parsed<Expression> {
+        self.nested(|parser| {
+            let first = parser.advance().span;
+            let elements = match parser.at(Symbol::RightBracket) {
+                true => Vec::new(),
+                false => parser.list(Parser::expression)?,
+            };
+            parser.expect(Symbol::RightBracket)?;
+            Ok(Expression { kind: ExpressionKind::List(elements), span: parser.since(first) })
+        })
     }
 
     fn not(&mut self) -> Parsed<Expression> {

@@ -209,9 +209,6 @@ impl Parser<'_> {
             {
                 CHOICE
             }
-            TokenKind::Symbol(Symbol::LeftBracket) if !is_behind_value => {
-                "there are no lists of values: elements are assigned one by one, a[1] := 2"
-            }
             TokenKind::String if before.kind == TokenKind::Name && before.span.end == here.span.start => {
                 "texts are put together with `+`: \"x = \" + TEXT(x)"
             }

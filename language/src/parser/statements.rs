@@ -40,6 +40,7 @@ impl Parser<'_> {
             TokenKind::Symbol(Symbol::Send) => self.send(None).map(Some),
             TokenKind::Symbol(Symbol::Receive) => self.receive(None).map(Some),
             TokenKind::Name if self.at_case() => self.case_statement(),
+            TokenKind::Name if self.at_sort() => self.sort_statement().map(Some),
             TokenKind::Name => self.named_statement().map(Some),
             _ if self.open_branches > 0 => {
                 self.unexpected_with_help("a statement", "`|` stands before each further branch of CASE")
@@ -183,6 +184,25 @@ impl Parser<'_> {
         let from = self.designator()?;
         self.expect(Symbol::Comma)?;
         Ok(StatementKind::Move(from, self.only_designator()?))
+    }
+
+    /// Whether `SORT(x OF ..` comes. SORT isn't reserved, but OF stands in no argument.
+    fn at_sort(&self) -> bool {
+        self.text_of(self.token()) == "SORT"
+            && self.kind_after(1) == Symbol::LeftParenthesis.into()
+            && self.kind_after(2) == TokenKind::Name
+            && self.kind_after(3) == Keyword::Of.into()
+    }
+
+    fn sort_statement(&mut self) -> Parsed<StatementKind> {
+        self.position += 2;
+        let element = self.name("the name of an element")?;
+        self.expect(Keyword::Of)?;
+        let sequence = self.designator()?;
+        self.expect(Symbol::Comma)?;
+        let key = self.expression()?;
+        self.expect(Symbol::RightParenthesis)?;
+        Ok(StatementKind::Sort { element, sequence, key })
     }
 
     fn connect_statement(&mut self) -> Parsed<StatementKind> {

@@ -179,8 +179,8 @@ impl Letter {
 /// At home; the word is a parameter of that type.
 unsafe fn copy_of(worker: *mut Worker, word: u64, ty: Type) -> u64 {
     match ty {
-        // SAFETY: the word is a text, at home.
-        Type::Text => unsafe { text::copy(&*heap_of(worker), word as *mut TextHead) as u64 },
+        // SAFETY: the word is a text or a sequence, at home.
+        Type::Text | Type::Sequence => unsafe { text::copy(&*heap_of(worker), word as *mut TextHead) as u64 },
         Type::Component => 0,
         _ => word,
     }

@@ -45,7 +45,7 @@ pub(crate) fn count(so_far: &Cell<(u64, u64)>, values: &Values<'_>) {
     let of = |(index, parameter): (usize, &drystone_component::Parameter)| match parameter.ty {
         Type::Text => values.text(index).len(),
         Type::Boolean | Type::Character => 1,
-        Type::Integer | Type::Real | Type::Component => 8,
+        Type::Integer | Type::Real | Type::Component | Type::Sequence => 8,
     };
     let bytes: usize = values.parameters().iter().enumerate().map(of).sum();
     let (messages, all) = so_far.get();

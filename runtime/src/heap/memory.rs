@@ -34,6 +34,10 @@ pub struct Memory {
     late: Spin<*mut Large>,
     /// Changes under the lock of that list.
     pub(super) late_bytes: AtomicUsize,
+    /// Blocks in use whose content is still to be dropped.
+    spent: Spin<*mut Free>,
+    /// How many these are; changes under the lock of that list.
+    spent_blocks: AtomicUsize,
     heaps: AtomicUsize,
     departures: AtomicUsize,
     /// Counts gatherings: odd while workers that are idle shall keep no free blocks.
@@ -92,6 +96,8 @@ impl Memory {
             large_bytes: AtomicUsize::new(0),
             late: Spin::new(null_mut()),
             late_bytes: AtomicUsize::new(0),
+            spent: Spin::new(null_mut()),
+            spent_blocks: AtomicUsize::new(0),
             heaps: AtomicUsize::new(0),
             departures: AtomicUsize::new(0),
             gatherings: AtomicUsize::new(0),
@@ -287,6 +293,36 @@ impl Memory {
             *pool = unsafe { (*batch).batch };
         }
         batch
+    }
+
+    /// Puts a block into the list of those that are spent.
+    ///
+    /// # Safety
+    /// `block` is in use, of a pointer at least, and in no list; only this list uses its first word from now on.
+    pub(super) unsafe fn put_spent(&self, block: *mut Free) {
+        let mut first = self.spent.lock();
+        // SAFETY: nothing else uses the first word.
+        unsafe { (&raw mut (*block).next).write(*first) };
+        *first = block;
+        self.spent_blocks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes a block out of that list; null if there is none.
+    pub(super) fn take_spent(&self) -> *mut Free {
+        let mut first = self.spent.lock();
+        let block = *first;
+        if !block.is_null() {
+            // SAFETY: blocks in the list are live, and their first words are under its lock.
+            *first = unsafe { (&raw const (*block).next).read() };
+            self.spent_blocks.fetch_sub(1, Ordering::Relaxed);
+        }
+        block
+    }
+
+    /// Whether there are any in it.
+    #[inline]
+    pub(super) fn has_spent(&self) -> bool {
+        self.spent_blocks.load(Ordering::Relaxed) != 0
     }
 
     /// Puts a large block into the list of those in use.

@@ -20,6 +20,7 @@ use crate::near::guest;
 use crate::output;
 use crate::parallel;
 use crate::platform::{TICK_SLEEP, TICK_STOP};
+use crate::text;
 use crate::worker::heap_of;
 
 /// How long the home sleeps at most while other workers have processes.
@@ -117,6 +118,12 @@ unsafe fn give_back(w: *mut Worker, most: u64) -> Option<u64> {
     // SAFETY: a worker's heap and the home's data belong to its thread.
     let (heap, surplus, shared) = unsafe { (&mut *heap_of(w), &mut (*home(w)).surplus, shared(w)) };
     let threads = shared.threads;
+    if heap.has_spent() {
+        let begin = threads.clock();
+        if text::empty_spent(heap, &mut |_| threads.clock() - begin >= most) {
+            return Some(0);
+        }
+    }
     if heap.has_late() {
         let begin = threads.clock();
         if heap.free_late(&mut |_| threads.clock() - begin >= most) {

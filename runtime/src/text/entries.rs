@@ -5,7 +5,10 @@
 //! a holder that stays while the call lasts: *a live text*. `cell` is a text variable that the process may change. If
 //! an entry point answers that it has failed, the process leaves.
 
+use super::equality::values_equal;
 use super::records::{self, Shape};
+use super::sequences;
+use super::sorting::{self, Keys};
 use super::{
     append, append_byte, bytes, compare, concat, concat_all, copy, drop_here, equal, find, make, make_way,
     make_zeroed, numbers, set, slice,
@@ -180,6 +183,22 @@ pub unsafe extern "C" fn ds_text_equal(
     unsafe { u32::from(equal(Caller::new(w, p), a, b)) }
 }
 
+/// 1 if two records or sequences are equal that consist of what `form` says.
+///
+/// # Safety
+/// *Generated code calls*; both are of that form.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_value_equal(
+    w: *mut Worker,
+    p: *mut Process,
+    a: *const TextHead,
+    b: *const TextHead,
+    form: *const TextHead,
+) -> u32 {
+    // SAFETY: *generated code calls*.
+    unsafe { u32::from(values_equal(Caller::new(w, p), a as u64, b as u64, bytes(form))) }
+}
+
 /// `t[i] := x`
 ///
 /// # Safety
@@ -249,6 +268,140 @@ pub unsafe extern "C" fn ds_record_own(
     // SAFETY: *generated code calls*.
     unsafe {
         At(w, p, location).or_fail(records::own(&mut *heap_of(w), cell, Shape { words, owned }), FAILED)
+    }
+}
+
+/// `NEW(s, n)` for a sequence.
+///
+/// # Safety
+/// *Generated code calls.*
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_sequence_new(
+    w: *mut Worker,
+    p: *mut Process,
+    n: i64,
+    is_owned: u32,
+    location: u32,
+) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
+    unsafe {
+        let count = usize::try_from(n).map_err(|_| Fault::InvalidArgument);
+        let make = |count| sequences::make(Caller::new(w, p), heap_of(w), count, is_owned != 0);
+        At(w, p, location).or_fail(count.and_then(make), FAILED)
+    }
+}
+
+/// Where the word of an element is, after making sure that nobody else holds the sequence in `cell`.
+///
+/// # Safety
+/// *Generated code calls*; `cell` is a variable for sequences.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_sequence_place(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut TextHead,
+    index: i64,
+    location: u32,
+) -> *mut u64 {
+    // SAFETY: *generated code calls*.
+    unsafe {
+        let place = sequences::place(Caller::new(w, p), heap_of(w), cell, index);
+        At(w, p, location).or_fail(place, FAILED.cast())
+    }
+}
+
+/// `INSERT(s, index, x)`: where the word of the new element is.
+///
+/// # Safety
+/// *Generated code calls*; `cell` is a variable for sequences.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_sequence_insert(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut TextHead,
+    index: i64,
+    is_owned: u32,
+    location: u32,
+) -> *mut u64 {
+    // SAFETY: *generated code calls*.
+    unsafe {
+        let place = sequences::insert(Caller::new(w, p), heap_of(w), cell, index, is_owned != 0);
+        At(w, p, location).or_fail(place, FAILED.cast())
+    }
+}
+
+/// `REMOVE(s, index)`
+///
+/// # Safety
+/// *Generated code calls*; `cell` is a variable for sequences.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_sequence_remove(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut TextHead,
+    index: i64,
+    location: u32,
+) -> Status {
+    // SAFETY: *generated code calls*.
+    unsafe {
+        let done = sequences::remove(Caller::new(w, p), heap_of(w), cell, index).map(|()| Status::Done);
+        At(w, p, location).or_fail(done, Status::Leave)
+    }
+}
+
+/// `SLICE(s, from, n)`
+///
+/// # Safety
+/// *Generated code calls.*
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_sequence_slice(
+    w: *mut Worker,
+    p: *mut Process,
+    sequence: *mut TextHead,
+    from: i64,
+    n: i64,
+    location: u32,
+) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
+    unsafe {
+        let part = sequences::slice(Caller::new(w, p), heap_of(w), sequence, from, n);
+        At(w, p, location).or_fail(part, FAILED)
+    }
+}
+
+/// `a + b`
+///
+/// # Safety
+/// *Generated code calls.*
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_sequence_join(
+    w: *mut Worker,
+    p: *mut Process,
+    a: *mut TextHead,
+    b: *mut TextHead,
+    location: u32,
+) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
+    unsafe { At(w, p, location).or_fail(sequences::join(Caller::new(w, p), heap_of(w), a, b), FAILED) }
+}
+
+/// The elements in the order of their keys, which are as many.
+///
+/// # Safety
+/// *Generated code calls*; the keys are of that kind.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_sequence_sorted(
+    w: *mut Worker,
+    p: *mut Process,
+    sequence: *mut TextHead,
+    keys: *mut TextHead,
+    kind: u32,
+    location: u32,
+) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
+    unsafe {
+        let sorted = sorting::sorted(Caller::new(w, p), heap_of(w), sequence, keys, Keys::of(kind));
+        At(w, p, location).or_fail(sorted, FAILED)
     }
 }
 

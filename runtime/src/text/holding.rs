@@ -1,8 +1,8 @@
 //! What a text consists of, and who holds it.
 //!
 //! A text is a [`TextHead`] with its bytes behind it, or a [`TextSlice`], whose bytes are a part of another text's. The
-//! empty text is null. A text counts its holders: it is freed when the last one drops it. A record counts them, too,
-//! and is freed here, since it holds texts and records.
+//! empty text is null. A text counts its holders: it is freed when the last one drops it. Records and sequences count
+//! them, too, and are freed here, since they hold texts, records and sequences.
 
 use core::hint::assert_unchecked;
 use core::slice;
@@ -158,6 +158,7 @@ pub unsafe fn drop_here(heap: &mut Heap, text: *mut TextHead) {
             match Room::of(text) {
                 Room::SLICE => free_slice(heap, text.cast()),
                 Room::RECORD => free_record(heap, text),
+                Room::SEQUENCE => free_sequence(heap, text),
                 room => heap.free_in_parts(text.cast(), room.bytes_of_live((*text).length as usize)),
             }
         }
@@ -179,13 +180,13 @@ unsafe fn free_slice(heap: &mut Heap, slice: *mut TextSlice) {
     }
 }
 
-/// How many words a record has, and how many of the first of them are texts or records. [`TextHead::length`] of its
+/// How many words a record has, and how many of the first of them are held as texts are. [`TextHead::length`] of its
 /// block says so, too; it is never 0, which would be a slice's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// All of them, at least one.
     pub words: u32,
-    /// The texts and records among them.
+    /// The texts, records and sequences among them.
     pub owned: u32,
 }
 
@@ -200,15 +201,127 @@ impl Shape {
         Shape { words: length as u32, owned: (length >> 32) as u32 }
     }
 
-    /// Bytes of its block.
+    /// As [`TextHead::length`] says it.
+    #[inline]
+    pub fn length(self) -> u64 {
+        u64::from(self.words) | u64::from(self.owned) << 32
+    }
+
+    /// Bytes of a record's block.
     pub fn bytes(self) -> usize {
         TEXT_BYTES + 8 * self.words as usize
     }
 }
 
-/// The first word of a record.
+/// How many elements a sequence has, whether they are held as texts are, and how large its block is.
+/// [`TextHead::length`] of its block says so, too: the number in the lower half, which is never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The number of elements, at least one.
+    pub count: u32,
+    /// Whether they are texts, records or sequences.
+    pub is_owned: bool,
+    /// One of the series of sizes.
+    pub room: Room,
+}
+
+impl Extent {
+    /// The extent of a sequence that isn't null.
+    ///
+    /// # Safety
+    /// `sequence` is a live sequence.
+    #[inline]
+    pub unsafe fn of(sequence: *const TextHead) -> Extent {
+        // SAFETY: the head of a live sequence doesn't change meanwhile.
+        let length = unsafe { (*sequence).length };
+        let room = Room((length >> 33) as u8);
+        Extent { count: length as u32, is_owned: length >> 32 & 1 != 0, room }
+    }
+
+    /// As [`TextHead::length`] says it.
+    #[inline]
+    pub fn length(self) -> u64 {
+        u64::from(self.count) | u64::from(self.is_owned) << 32 | u64::from(self.room.0) << 33
+    }
+
+    /// Bytes that so many elements need.
+    #[inline]
+    pub fn needed(self) -> usize {
+        TEXT_BYTES + 8 * self.count as usize
+    }
+
+    /// Bytes of its block.
+    #[inline]
+    pub fn bytes(self) -> usize {
+        self.room.size()
+    }
+}
+
+/// The first word of a record or sequence.
 pub fn words(record: *const TextHead) -> *mut u64 {
     first_byte(record).cast()
+}
+
+/// So many elements of a sequence are dropped at once.
+pub const AT_ONCE: usize = if cfg!(miri) { 8 } else { 4096 };
+
+/// Frees a sequence, which holds its elements no longer. The elements of a long one are dropped in parts, with
+/// [`empty_spent`].
+///
+/// # Safety
+/// It is a sequence that nobody holds any more.
+#[cold]
+#[inline(never)]
+unsafe fn free_sequence(heap: &mut Heap, sequence: *mut TextHead) {
+    // SAFETY: the sequence held each of its elements until now. What is spent nobody else uses.
+    unsafe {
+        let extent = Extent::of(sequence);
+        if extent.is_owned {
+            if extent.count as usize > AT_ONCE {
+                return heap.put_spent(sequence.cast());
+            }
+            drop_last(heap, sequence, extent.count);
+        }
+        heap.free_in_parts(sequence.cast(), extent.bytes());
+    }
+}
+
+/// Drops so many of the last elements of a sequence, which are texts, records or sequences.
+///
+/// # Safety
+/// It has as many, and they are used no more.
+unsafe fn drop_last(heap: &mut Heap, sequence: *mut TextHead, count: u32) {
+    // SAFETY: the elements lie within the sequence, and are live.
+    unsafe {
+        let end = Extent::of(sequence).count as usize;
+        for index in end - count as usize..end {
+            drop(heap, *words(sequence).add(index) as *mut TextHead);
+        }
+    }
+}
+
+/// Drops elements of long sequences that nobody holds any more, until it is enough; whether there are more.
+pub fn empty_spent(heap: &mut Heap, is_enough: &mut dyn FnMut(usize) -> bool) -> bool {
+    while let Some(block) = heap.take_spent() {
+        let sequence = block.cast::<TextHead>();
+        // SAFETY: the sequence was taken from the list, so nothing else uses it. Its elements are owned.
+        unsafe {
+            let extent = Extent::of(sequence);
+            let dropped = extent.count.min(AT_ONCE as u32);
+            drop_last(heap, sequence, dropped);
+            let left = Extent { count: extent.count - dropped, ..extent };
+            (*sequence).length = left.length();
+            if left.count == 0 {
+                heap.free_in_parts(block, extent.bytes());
+            } else {
+                heap.put_spent(block);
+            }
+        }
+        if is_enough(8 * AT_ONCE) {
+            return heap.has_spent();
+        }
+    }
+    false
 }
 
 /// Frees a record, which holds its texts and records no longer. Records contain no more than a few levels of others:

@@ -20,9 +20,8 @@ pub fn make(heap: &mut Heap, shape: Shape) -> Result<*mut TextHead, Fault> {
     if record.is_null() {
         return Err(Fault::OutOfMemory);
     }
-    let length = u64::from(shape.words) | u64::from(shape.owned) << 32;
     // SAFETY: the block is new, and larger than the head.
-    unsafe { record.write(TextHead { count: HOLDER | i64::from(Room::RECORD.0), length }) };
+    unsafe { record.write(TextHead { count: HOLDER | i64::from(Room::RECORD.0), length: shape.length() }) };
     Ok(record)
 }
 

@@ -24,6 +24,9 @@ impl Room {
     /// It is no text but a record, whose block says itself how large it is. (Not used as a size either.)
     pub const RECORD: Room = Room(2);
 
+    /// It is no text but a sequence, which says elsewhere how large its block is. (Not used as a size either.)
+    pub const SEQUENCE: Room = Room(3);
+
     /// The room of a text.
     ///
     /// # Safety
@@ -40,12 +43,21 @@ impl Room {
         if needed <= SMALL {
             return Room::NONE;
         }
-        let wanted = needed.saturating_add(needed / 4);
+        Room::holding(needed.saturating_add(needed / 4))
+    }
+
+    /// The smallest of the series of sizes that has so many bytes.
+    pub fn holding(bytes: usize) -> Room {
         // The size is of three bits, the first of which is 1, and some zeros.
-        let steps = wanted.div_ceil(STEP);
+        let steps = bytes.div_ceil(STEP).max(4);
         let zeros = usize::BITS - steps.leading_zeros() - 3;
         let first = steps.div_ceil(1 << zeros);
         Room((zeros as usize * 4 + first - 4) as u8)
+    }
+
+    /// Bytes of a block of that size of the series.
+    pub fn size(self) -> usize {
+        ((usize::from(self.0 & 3) + 4) * STEP) << (self.0 >> 2)
     }
 
     /// Bytes of the block of a text of that length, which exists or may exist.
@@ -56,7 +68,7 @@ impl Room {
     pub unsafe fn bytes_of_live(self, length: usize) -> usize {
         let bytes = match self {
             Room::NONE => (TEXT_BYTES + STEP - 1).wrapping_add(length) & !(STEP - 1),
-            Room(size) => ((usize::from(size & 3) + 4) * STEP) << (size >> 2),
+            _ => self.size(),
         };
         // SAFETY: nothing has overflown, and there is room for a byte behind the head.
         unsafe { assert_unchecked(bytes > TEXT_BYTES && bytes.is_multiple_of(STEP)) };
@@ -87,7 +99,7 @@ mod tests {
             assert_eq!(bytes % STEP, 0);
             assert!(bytes >= needed && bytes < needed * 8 / 5 + STEP, "{bytes} for {needed}");
             assert!(needed <= SMALL || bytes >= needed + needed / 4);
-            assert!(![Room::SLICE, Room::RECORD].contains(&Room::for_growing(length)));
+            assert!(![Room::SLICE, Room::RECORD, Room::SEQUENCE].contains(&Room::for_growing(length)));
             for room in [Room::NONE, Room::for_growing(length)] {
                 // SAFETY: nothing overflows.
                 assert_eq!(unsafe { room.bytes_of_live(length) }, room.bytes(length));

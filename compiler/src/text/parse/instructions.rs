@@ -195,6 +195,15 @@ impl Names {
             line.expect("of record")?;
             return Ok(Inst::Word { to, record: line.reg()?, word });
         }
+        if line.eat("count of sequence") {
+            return Ok(Inst::Count { to, sequence: line.reg()? });
+        }
+        if line.eat("place of") {
+            let index = line.reg()?;
+            line.expect("in sequence at")?;
+            let cell = line.reg()?;
+            return Ok(Inst::Place { to, cell, index, location: line.location()? });
+        }
         if line.eat("length of text") {
             return Ok(Inst::Length { to, text: line.reg()? });
         }

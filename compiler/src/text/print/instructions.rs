@@ -51,6 +51,10 @@ impl Printer<'_> {
             Inst::Unary { to, operator, from } => format!("{to} = {operator:?} {from}"),
             Inst::Load { to, from } => format!("{to} = load {}", address(from)),
             Inst::Word { to, record, word } => format!("{to} = word {word} of record {record}"),
+            Inst::Count { to, sequence } => format!("{to} = count of sequence {sequence}"),
+            Inst::Place { to, cell, index, location } => {
+                format!("{to} = place of {index} in sequence at {cell} at {}", self.location(*location))
+            }
             Inst::Length { to, text } => format!("{to} = length of text {text}"),
             Inst::Bytes { to, text } => format!("{to} = bytes of text {text}"),
             Inst::Store { to, value } => format!("store {value} to {}", address(to)),

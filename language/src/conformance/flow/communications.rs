@@ -16,7 +16,10 @@ impl<'p> Flow<'p> {
         match &place.kind {
             PlaceKind::Variable(id) => (!self.process.untracked.contains(id)).then_some(*id),
             PlaceKind::Guarded(inner) => self.container(inner),
-            PlaceKind::Element(..) | PlaceKind::Character(..) | PlaceKind::Field(..) => None,
+            PlaceKind::Element(..)
+            | PlaceKind::Character(..)
+            | PlaceKind::Field(..)
+            | PlaceKind::Item(..) => None,
         }
     }
 

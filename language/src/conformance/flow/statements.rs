@@ -24,8 +24,14 @@ impl Flow<'_> {
             Assign(target, value)
             | Increase(target, value)
             | Decrease(target, value)
-            | NewText(target, value) => {
+            | NewText(target, value)
+            | NewSequence(target, value)
+            | Remove(target, value) => {
                 let here = self.value(value, here)?;
+                self.place(target, here)
+            }
+            Insert(target, index, value) => {
+                let here = self.values(index.iter().chain([value]), here)?;
                 self.place(target, here)
             }
             Send { channel, message, arguments } => {

@@ -79,7 +79,7 @@ impl Flow<'_> {
             }
             Unary(_, operand) => self.value(operand, here),
             Binary(_, left, right) => self.values([&**left, &**right], here),
-            Builtin(_, arguments) => self.values(arguments, here),
+            Builtin(_, values) | List(values) => self.values(values, here),
             Record(values) => self.values(values.iter().map(|(_, value)| value), here),
             Number(text, target) => {
                 let here = self.value(text, here)?;
@@ -107,6 +107,10 @@ impl Flow<'_> {
             PlaceKind::Element(_, indices) => self.values(indices, here),
             PlaceKind::Character(_, index) => self.value(index, here),
             PlaceKind::Field(inner, _) | PlaceKind::Guarded(inner) => self.place(inner, here),
+            PlaceKind::Item(inner, index) => {
+                let here = self.place(inner, here)?;
+                self.value(index, here)
+            }
         }
     }
 

@@ -151,6 +151,8 @@ fn schema(ty: Type) -> Value {
                 "additionalProperties": false,
             },
         ] }),
-        Type::Component => unreachable!("messages with components are refused when a binding is made"),
+        Type::Component | Type::Sequence => {
+            unreachable!("messages with such values are refused when a binding is made")
+        }
     }
 }

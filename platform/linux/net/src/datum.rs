@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use drystone_component::{Interface, Parameter, Type};
+use drystone_component::{Interface, Message, Parameter, Type};
 use drystone_runtime::native::{Value, Values};
 
 /// A value; texts are borrowed where they can be.
@@ -47,7 +47,7 @@ impl Datum<'_> {
 /// The values of a message that the program sends.
 ///
 /// # Panics
-/// A parameter is a component: the interface was not checked by [`only_data`].
+/// A parameter is a component or a sequence: the interface was not checked by [`only_data`].
 pub fn data<'a>(parameters: &'a [Parameter], values: Values<'a>) -> impl Iterator<Item = Datum<'a>> {
     parameters.iter().enumerate().map(move |(index, parameter)| match parameter.ty {
         Type::Boolean => Datum::Boolean(values.byte(index) != 0),
@@ -55,23 +55,23 @@ pub fn data<'a>(parameters: &'a [Parameter], values: Values<'a>) -> impl Iterato
         Type::Integer => Datum::Integer(values.integer(index)),
         Type::Real => Datum::Real(values.real(index)),
         Type::Text => Datum::Text(Cow::Borrowed(values.text(index))),
-        Type::Component => unreachable!("messages with components are refused when a binding is made"),
+        Type::Component | Type::Sequence => {
+            unreachable!("messages with such values are refused when a binding is made")
+        }
     })
 }
 
-/// Components can't leave the program in a foreign format.
+/// Components and sequences can't leave the program in a foreign format.
 ///
 /// # Errors
 /// A sentence names a message of the interface that carries one.
 pub fn only_data(interface: &Interface) -> Result<(), String> {
-    let carries = |parameter: &Parameter| parameter.ty == Type::Component;
-    match interface.messages.get().iter().find(|message| message.parameters.get().iter().any(carries)) {
+    let kept = |message: &Message| Some((message.name.get(), message.kept()?));
+    match interface.messages.get().iter().find_map(kept) {
         None => Ok(()),
-        Some(message) => {
-            let (interface, message) = (interface.name.get(), message.name.get());
-            Err(format!(
-                "{message} of {interface} carries a component, which can't leave the program this way"
-            ))
+        Some((message, what)) => {
+            let interface = interface.name.get();
+            Err(format!("{message} of {interface} carries {what}, which can't leave the program this way"))
         }
     }
 }

@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
             (Type::Integer, Integers::Hyper) => Datum::Integer(i64::from_be_bytes(self.take()?)),
             (Type::Real, _) => Datum::Real(f64::from_be_bytes(self.take()?)),
             (Type::Text, _) => Datum::Text(Cow::Borrowed(self.opaque()?)),
-            (Type::Component, _) => return None,
+            (Type::Component | Type::Sequence, _) => return None,
         })
     }
 }

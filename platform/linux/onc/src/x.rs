@@ -125,7 +125,7 @@ fn print_field(out: &mut String, service: &Service, name: &str, parameter: &Para
         (Type::Real, _) => writeln!(out, "    double {name};"),
         (Type::Text, _) if service.texts == Texts::String => writeln!(out, "    string {name}<>;"),
         (Type::Text, _) => writeln!(out, "    opaque {name}<>;"),
-        (Type::Component, _) => unreachable!("a service carries data only"),
+        (Type::Component | Type::Sequence, _) => unreachable!("a service carries data only"),
     };
 }
 

@@ -389,7 +389,7 @@ impl Port {
                         ds_text_drop(w, word as *mut TextHead);
                         value
                     }
-                    Type::Component => {
+                    Type::Component | Type::Sequence => {
                         let held = word as *mut Instance;
                         (*held).holder = (*p).instance.expose_provenance();
                         V::Component(Held(held))

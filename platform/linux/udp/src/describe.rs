@@ -30,6 +30,6 @@ fn xdr(ty: Type) -> &'static str {
         Type::Integer => "hyper",
         Type::Real => "double",
         Type::Text => "opaque<>",
-        Type::Component => unreachable!("interfaces with such messages have no datagrams"),
+        Type::Component | Type::Sequence => unreachable!("interfaces with such messages have no datagrams"),
     }
 }

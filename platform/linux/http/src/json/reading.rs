@@ -197,7 +197,7 @@ impl<'de> Visitor<'de> for One {
             Type::Integer => "a whole number of 64 bits",
             Type::Real => "a number",
             Type::Text => "a string, or an object such as {\"base64\":\"AAEC\"}",
-            Type::Component => "nothing",
+            Type::Component | Type::Sequence => "nothing",
         };
         write!(f, "{wanted} for {}", self.0.name.get())
     }
