@@ -713,7 +713,9 @@ impl Place {
     pub fn variable(&self) -> VariableId {
         match &self.kind {
             PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
-            PlaceKind::Field(inner, _) | PlaceKind::Item(inner, _) | PlaceKind::Guarded(inner) => inner.variable(),
+            PlaceKind::Field(inner, _) | PlaceKind::Item(inner, _) | PlaceKind::Guarded(inner) => {
+                inner.variable()
+            }
         }
     }
 }

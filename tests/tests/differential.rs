@@ -37,6 +37,11 @@ fn records_do_the_same_everywhere() {
 }
 
 #[test]
+fn sequences_do_the_same_everywhere() {
+    check_all(2, "sequences", generate::sequences);
+}
+
+#[test]
 fn loops_over_arrays_do_the_same_everywhere() {
     check_all(1, "arrays", |seed, _| generate::arrays::program(seed));
 }

@@ -157,7 +157,8 @@ impl Lower<'_, '_> {
         };
         let cell = self.cell_to_change(&target, place.span);
         let index = index.unwrap_or_else(|| {
-            let sequence = self.code.load(Address { base: Base::Reg(cell), offset: 0, byte: false }, RegType::Int);
+            let sequence =
+                self.code.load(Address { base: Base::Reg(cell), offset: 0, byte: false }, RegType::Int);
             self.count(sequence)
         });
         let owned = self.owns_elements(&place.ty);

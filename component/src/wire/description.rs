@@ -39,15 +39,8 @@ pub struct Described {
 const LONGEST_NAME: usize = 1024;
 
 /// The types, indexed by their numbers on the wire.
-const TYPES: [Type; 7] = [
-    Type::Boolean,
-    Type::Character,
-    Type::Integer,
-    Type::Real,
-    Type::Text,
-    Type::Component,
-    Type::Sequence,
-];
+const TYPES: [Type; 7] =
+    [Type::Boolean, Type::Character, Type::Integer, Type::Real, Type::Text, Type::Component, Type::Sequence];
 
 impl Description {
     /// Describes an interface of this program.

@@ -62,7 +62,10 @@ pub(super) fn put_before(
     for call in calls.calls.iter().filter(|call| cached[call.message]) {
         let carries = |number: usize| interface.messages.get()[number].kept().is_some();
         if call.answers.is_empty() || call.answers.iter().copied().chain([call.message]).any(carries) {
-            return Err("Cached: only requests with answers that carry neither components nor sequences can be".into());
+            return Err(
+                "Cached: only requests with answers that carry neither components nor sequences can be"
+                    .into(),
+            );
         }
     }
     let lifetime = count(factory, "lifetime", SOME)?.unwrap_or(1000) * MILLISECOND;

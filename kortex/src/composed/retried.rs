@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use core::any::Any;
 use core::cell::RefCell;
 
-use drystone_component::calls::Calls;
 use drystone_component::Interface;
+use drystone_component::calls::Calls;
 use drystone_runtime::binding::Factory;
 use drystone_runtime::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker};
 

@@ -146,6 +146,8 @@ pub fn check(interface: &Interface) -> Result<(), String> {
     let kept = |message: &'static Message| Some((message.name.get(), message.kept()?));
     match interface.messages.get().iter().find_map(kept) {
         None => Ok(()),
-        Some((message, what)) => Err(format!("{message} carries {what}, which can't leave its program this way")),
+        Some((message, what)) => {
+            Err(format!("{message} carries {what}, which can't leave its program this way"))
+        }
     }
 }

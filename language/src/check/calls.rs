@@ -295,8 +295,10 @@ impl BodyChecker<'_> {
             Some(designator) if designator.bare().is_some() => {
                 let name = designator.name;
                 if let Some(declared) = self.only_a_variable(&name) {
-                    let message =
-                        format!("COUNT is for a sequence or a required interface, and {} is neither", name.text);
+                    let message = format!(
+                        "COUNT is for a sequence or a required interface, and {} is neither",
+                        name.text
+                    );
                     let error = Diagnostic::new("not-required", tree.span, message);
                     let help = format!("LENGTH(t) is the length of a text; {COUNTED}");
                     self.report(error.note(declared, "declared here").help(help));

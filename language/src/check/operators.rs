@@ -87,7 +87,9 @@ impl BodyChecker<'_> {
                 }
             }
             comparison => match common_type(&left, &right) {
-                Some(Type::Record(_) | Type::Sequence(_)) if !matches!(comparison, Operator::Equal | Operator::NotEqual) => {
+                Some(Type::Record(_) | Type::Sequence(_))
+                    if !matches!(comparison, Operator::Equal | Operator::NotEqual) =>
+                {
                     return self.wrong_operands(operator, &left, &right, span);
                 }
                 Some(ty) => (Binary::Compare(compared(comparison)), ty, Type::Boolean),

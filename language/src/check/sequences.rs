@@ -27,7 +27,9 @@ impl BodyChecker<'_> {
     pub(super) fn list_alone(&mut self, elements: &[ast::Expression], span: Span) -> Option<Expression> {
         let Some((first, others)) = elements.split_first() else {
             let error = Diagnostic::new("sequence-type", span, "what does this sequence consist of?");
-            self.report(error.label("empty").help("assign it to a variable: VARIABLE s: SEQUENCE OF INTEGER;"));
+            self.report(
+                error.label("empty").help("assign it to a variable: VARIABLE s: SEQUENCE OF INTEGER;"),
+            );
             return None;
         };
         let first = self.expression(first)?;
@@ -142,10 +144,8 @@ impl BodyChecker<'_> {
         key: &ast::Expression,
         span: Span,
     ) -> Option<StatementKind> {
-        let tree = ast::Expression {
-            kind: ast::ExpressionKind::Designator(sequence.clone()),
-            span: sequence.span,
-        };
+        let tree =
+            ast::Expression { kind: ast::ExpressionKind::Designator(sequence.clone()), span: sequence.span };
         let (place, ty) = self.sequence_to_change("SORT", &tree)?;
         self.in_branch([(element.clone(), ty)], |checker, ids| {
             let each = checker.variable_place(ids[0], element.span);
@@ -164,7 +164,8 @@ impl BodyChecker<'_> {
                 let read = checker.read(place.clone())?;
                 let begin = StatementKind::Assign(whole.clone(), read);
                 let collect = StatementKind::Insert(keys.clone(), None, key);
-                let visit = checker.visit(&whole, vec![each], vec![Statement { kind: collect, span }], span)?;
+                let visit =
+                    checker.visit(&whole, vec![each], vec![Statement { kind: collect, span }], span)?;
                 let [sequence, by] = [checker.read(whole.clone())?, checker.read(keys.clone())?];
                 let put = StatementKind::Assign(place, sorted(sequence, by, span));
                 let ends = [emptied(whole), emptied(keys)];
@@ -242,10 +243,10 @@ impl BodyChecker<'_> {
             let item = PlaceKind::Item(Box::new(whole.clone()), Box::new(index.clone()));
             let item = Place { kind: item, ty: (**element).clone(), span };
             let values = [index, checker.read(item)?];
-            let assigned = places.into_iter().zip(values).map(|(place, value)| Statement {
-                kind: StatementKind::Assign(place, value),
-                span,
-            });
+            let assigned = places
+                .into_iter()
+                .zip(values)
+                .map(|(place, value)| Statement { kind: StatementKind::Assign(place, value), span });
             let mut statements: Vec<Statement> = assigned.collect();
             statements.extend(body.statements);
             let count = ExpressionKind::Builtin(Builtin::Elements, vec![checker.read(whole.clone())?]);

@@ -1,9 +1,7 @@
 //! Blocks and statements, except those with files of their own.
 
 use crate::ast::{self, StatementKind as Tree};
-use crate::program::{
-    Block, Expression, ExpressionKind, Place, PlaceKind, Statement, StatementKind, Type,
-};
+use crate::program::{Block, Expression, ExpressionKind, Place, PlaceKind, Statement, StatementKind, Type};
 use crate::source::{Diagnostic, Span};
 
 use super::body::BodyChecker;
@@ -264,7 +262,9 @@ impl BodyChecker<'_> {
                     return None;
                 }
                 match ty {
-                    Some(ty) => self.expression_of(value, &ty).map(|value| StatementKind::Return(Some(value))),
+                    Some(ty) => {
+                        self.expression_of(value, &ty).map(|value| StatementKind::Return(Some(value)))
+                    }
                     None => self.expression(value).and(None),
                 }
             }

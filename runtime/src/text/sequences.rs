@@ -245,12 +245,7 @@ unsafe fn move_down(by: Caller, first: *mut u64, count: usize) {
 ///
 /// # Safety
 /// *Sequences*.
-pub unsafe fn remove(
-    by: Caller,
-    heap: *mut Heap,
-    cell: *mut *mut TextHead,
-    index: i64,
-) -> Result<(), Fault> {
+pub unsafe fn remove(by: Caller, heap: *mut Heap, cell: *mut *mut TextHead, index: i64) -> Result<(), Fault> {
     // SAFETY: the element is one of the sequence; when the others have moved down, the last word isn't used any more.
     unsafe {
         let before = count(*cell);

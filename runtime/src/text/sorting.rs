@@ -3,9 +3,9 @@
 use core::cmp::Ordering;
 use core::slice;
 
+use super::compare;
 use super::holding::words;
 use super::sequences::{count, pick};
-use super::compare;
 use crate::heap::Heap;
 use crate::layout::{Fault, TextHead};
 use crate::long::Caller;
@@ -81,9 +81,8 @@ pub unsafe fn sorted(
             return Err(Fault::OutOfMemory);
         }
         let (places, spare) = slice::from_raw_parts_mut(block, 2 * length).split_at_mut(length);
-        let order = merge_sort(places, spare, by, |a, b| {
-            kind.is_after(by, keys[a as usize], keys[b as usize])
-        });
+        let order =
+            merge_sort(places, spare, by, |a, b| kind.is_after(by, keys[a as usize], keys[b as usize]));
         let result = pick(by, heap, sequence, order);
         (*heap).free_in_parts(block.cast(), bytes);
         result

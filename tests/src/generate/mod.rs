@@ -4,7 +4,7 @@
 //!
 //! A program is a list of [`Step`]s. Each is an interaction pattern with random computations in it (`crowds`, `cuts`,
 //! `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `records`,
-//! `relays`). A step may stand inline, in a procedure, or in a component of its own that answers its holder
+//! `relays`, `sequences`). A step may stand inline, in a procedure, or in a component of its own that answers its holder
 //! (`scenario`) and may have steps itself. Output is written only by the entry component, and by components that are
 //! being deleted while the entry component waits.
 
@@ -24,6 +24,7 @@ mod protocols;
 mod records;
 mod relays;
 mod scenario;
+mod sequences;
 mod stretches;
 pub mod texts;
 mod watchers;
@@ -45,6 +46,11 @@ pub fn losses(seed: u64, size: usize) -> String {
 /// A program with one pattern only: records.
 pub fn records(seed: u64, size: usize) -> String {
     program_of(seed, size, Some(Generator::records))
+}
+
+/// A program with one pattern only: sequences.
+pub fn sequences(seed: u64, size: usize) -> String {
+    program_of(seed, size, Some(Generator::sequences))
 }
 
 fn program_of(seed: u64, size: usize, only: Option<fn(&mut Generator) -> Step>) -> String {
@@ -138,7 +144,7 @@ impl Generator {
         }
         // Patterns that write or may fail have a known order only if nothing runs at the same time.
         let alone = if depth == 0 { 10 } else { 0 };
-        let pattern = self.random.below(26 + alone);
+        let pattern = self.random.below(28 + alone);
         let step = match pattern {
             _ if self.only.is_some() => self.only.map_or_else(Step::default, |only| only(self)),
             0 => self.server(),
@@ -162,12 +168,13 @@ impl Generator {
             20 | 21 => self.cuts(),
             22 | 23 => self.losses(),
             24 | 25 => self.records(),
-            26 | 27 => self.names(),
-            28 => self.changes(),
-            29 => self.containers(),
-            30 | 31 => return self.farewells(),
-            32 => return self.stretches(),
-            33 => return self.crowds(),
+            26 | 27 => self.sequences(),
+            28 | 29 => self.names(),
+            30 => self.changes(),
+            31 => self.containers(),
+            32 | 33 => return self.farewells(),
+            34 => return self.stretches(),
+            35 => return self.crowds(),
             _ => return self.sleepers(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }

@@ -39,6 +39,7 @@ pub(super) fn binary(operator: Binary, left: Value, right: Value) -> Computed {
         Binary::SubtractReal => Ok(Value::Real(left.real() - right.real())),
         Binary::MultiplyReal => Ok(Value::Real(left.real() * right.real())),
         Binary::DivideReal => Ok(Value::Real(left.real() / right.real())),
+        Binary::Join => Ok(Value::Sequence([elements(&left), elements(&right)].concat())),
         Binary::Concatenate => Ok(Value::Text([left.text(), right.text()].concat())),
         Binary::Compare(comparison) => Ok(Value::Boolean(compare(comparison, &left, &right))),
     }
@@ -57,7 +58,9 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> bool {
         (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(b)),
         (Value::Real(a), Value::Real(b)) => a.partial_cmp(b),
         (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
-        (Value::Record(_), Value::Record(_)) => (left == right).then_some(Ordering::Equal),
+        (Value::Record(_), Value::Record(_)) | (Value::Sequence(_), Value::Sequence(_)) => {
+            (left == right).then_some(Ordering::Equal)
+        }
         other => unreachable!("checked: {other:?} are not compared"),
     };
     match comparison {
@@ -126,6 +129,18 @@ pub(super) fn builtin(function: Builtin, arguments: &[Value], time: i64, random:
             let text = arguments[0].text();
             Ok(Value::Text([text.len().to_string().as_bytes(), b":", text].concat()))
         }
+        Builtin::Elements => Ok(Value::Integer(elements(&arguments[0]).len() as i64)),
+        Builtin::Part => {
+            let (from, count) = (place(&arguments[1])?, place(&arguments[2])?);
+            let end = from.checked_add(count).ok_or(Kind::IndexOutOfBounds)?;
+            let part = elements(&arguments[0]).get(from..end).ok_or(Kind::IndexOutOfBounds)?;
+            Ok(Value::Sequence(part.to_vec()))
+        }
+        Builtin::Sorted => {
+            let mut pairs: Vec<_> = elements(&arguments[1]).iter().zip(elements(&arguments[0])).collect();
+            pairs.sort_by(|(a, _), (b, _)| order_of_keys(a, b));
+            Ok(Value::Sequence(pairs.into_iter().map(|(_, element)| element.clone()).collect()))
+        }
         Builtin::Slice => {
             let (from, count) = (place(&arguments[1])?, place(&arguments[2])?);
             let end = from.checked_add(count).ok_or(Kind::IndexOutOfBounds)?;
@@ -138,6 +153,30 @@ pub(super) fn builtin(function: Builtin, arguments: &[Value], time: i64, random:
             let found = (0..=rest.len()).find(|&at| rest[at..].starts_with(part));
             Ok(Value::Integer(found.map_or(-1, |at| (from + at) as i64)))
         }
+    }
+}
+
+fn elements(sequence: &Value) -> &[Value] {
+    match sequence {
+        Value::Sequence(elements) => elements,
+        other => panic!("{other:?} is no sequence"),
+    }
+}
+
+/// The order by which SORT sorts. A REAL that is no number comes last.
+fn order_of_keys(a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::Real(a), Value::Real(b)) => a.partial_cmp(b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan())),
+        (Value::Text(a), Value::Text(b)) => a.cmp(b),
+        (a, b) => number_of_key(a).cmp(&number_of_key(b)),
+    }
+}
+
+fn number_of_key(key: &Value) -> i64 {
+    match key {
+        Value::Boolean(x) => i64::from(*x),
+        Value::Character(x) => i64::from(*x),
+        other => other.integer(),
     }
 }
 

@@ -12,7 +12,7 @@ use super::messages::Patience;
 use super::outcome::Kind;
 use super::process::{Process, Step, Walk};
 use super::scope::{Location, Scope};
-use super::value::Value;
+use super::value::{Part, Value};
 
 impl<'p> Process<'_, 'p> {
     /// The value of an expression.
@@ -53,9 +53,17 @@ impl<'p> Process<'_, 'p> {
                 ExpressionKind::Record(values) => {
                     let mut record = Value::initial(self.world.program, &expression.ty);
                     for (field, value) in values {
-                        *record.field(&[*field]) = self.evaluate(scope, value).await?;
+                        let value = self.evaluate(scope, value).await?;
+                        *record.part(&[Part::Field(*field)]).expect("it has this field") = value;
                     }
                     record
+                }
+                ExpressionKind::List(elements) => {
+                    let mut values = Vec::new();
+                    for element in elements {
+                        values.push(self.evaluate(scope, element).await?);
+                    }
+                    Value::Sequence(values)
                 }
                 ExpressionKind::Builtin(function, arguments) => {
                     let mut values = Vec::new();
@@ -145,7 +153,12 @@ impl<'p> Process<'_, 'p> {
                 }
                 PlaceKind::Field(record, field) => {
                     let mut location = self.locate(scope, record).await?;
-                    location.fields.push(*field);
+                    location.parts.push(Part::Field(*field));
+                    Ok(location)
+                }
+                PlaceKind::Item(sequence, index) => {
+                    let mut location = self.locate(scope, sequence).await?;
+                    location.parts.push(Part::Item(self.evaluate(scope, index).await?.integer()));
                     Ok(location)
                 }
                 PlaceKind::Guarded(inner) => {

@@ -216,7 +216,7 @@ impl<'p> Process<'_, 'p> {
                 return Ok(());
             };
             self.delete_instance(component, span).await?;
-            Location { scope: scope.clone(), variable, element, fields: Vec::new(), character: None }
+            Location { scope: scope.clone(), variable, element, parts: Vec::new(), character: None }
                 .clear_container();
         }
     }

@@ -12,7 +12,7 @@ use drystone_language::program::{Owner, Program, VariableId};
 
 use super::identity::InstanceId;
 use super::outcome::Kind;
-use super::value::{Key, Value};
+use super::value::{Key, Part, Value};
 
 /// The variables of an instance, a service or a call.
 pub(super) struct Scope {
@@ -33,14 +33,14 @@ enum Storage {
     Reference(Location),
 }
 
-/// A variable, an element of a collection, or a field or character of either.
+/// A variable, an element of a collection, or a part or character of either.
 #[derive(Clone)]
 pub(super) struct Location {
     pub scope: Rc<Scope>,
     pub variable: VariableId,
     pub element: Option<Vec<Key>>,
     /// From outside inwards.
-    pub fields: Vec<usize>,
+    pub parts: Vec<Part>,
     pub character: Option<i64>,
 }
 
@@ -86,7 +86,7 @@ impl Scope {
         if let Some(Storage::Reference(location)) = scope.variables.borrow().get(&variable) {
             return location.clone();
         }
-        Location { scope: scope.clone(), variable, element: None, fields: Vec::new(), character: None }
+        Location { scope: scope.clone(), variable, element: None, parts: Vec::new(), character: None }
     }
 
     /// The components held by these variables, in their order and by ascending index.
@@ -123,7 +123,7 @@ impl Location {
             }
             _ => unreachable!("a collection is used by its elements"),
         })?;
-        let whole = whole.field(&self.fields).clone();
+        let whole = whole.part(&self.parts)?.clone();
         match self.character {
             None => Ok(whole),
             Some(at) => {
@@ -145,11 +145,11 @@ impl Location {
                 Value::Text(text)
             }
         };
-        if !self.fields.is_empty() {
-            let record = Location { fields: Vec::new(), ..self.clone() };
-            let mut whole = record.read()?;
-            *whole.field(&self.fields) = value;
-            return record.write(whole);
+        if !self.parts.is_empty() {
+            let outermost = Location { parts: Vec::new(), ..self.clone() };
+            let mut whole = outermost.read()?;
+            *whole.part(&self.parts)? = value;
+            return outermost.write(whole);
         }
         self.with(|storage| match (storage, &self.element) {
             (Storage::Single(old), None) => {

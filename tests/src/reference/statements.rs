@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use drystone_language::program::{
-    Argument, Block, Expression, Passing, Place, PlaceKind, ProcedureId, Statement, StatementKind, VariableId,
+    Argument, Block, Expression, Passing, Place, PlaceKind, ProcedureId, Statement, StatementKind, Type,
+    VariableId,
 };
 use drystone_language::source::Span;
 
@@ -161,6 +162,37 @@ impl<'p> Process<'_, 'p> {
                     let count =
                         usize::try_from(count).map_err(|_| self.fail(Kind::InvalidArgument, length.span))?;
                     self.check(location.write(Value::Text(vec![0; count])), place.span)?;
+                }
+                StatementKind::NewSequence(place, length) => {
+                    let count = self.evaluate(scope, length).await?.integer();
+                    let count = usize::try_from(count).map_err(|_| self.fail(Kind::InvalidArgument, span))?;
+                    let Type::Sequence(element) = &place.ty else { unreachable!("it is a sequence") };
+                    let zeros = vec![Value::initial(self.world.program, element); count];
+                    let location = self.locate(scope, place).await?;
+                    self.check(location.write(Value::Sequence(zeros)), place.span)?;
+                }
+                StatementKind::Insert(place, index, value) => {
+                    let location = self.locate(scope, place).await?;
+                    let index = match index {
+                        Some(index) => Some(self.evaluate(scope, index).await?.integer()),
+                        None => None,
+                    };
+                    let value = self.evaluate(scope, value).await?;
+                    let mut whole = self.check(location.read(), place.span)?;
+                    let elements = whole.sequence();
+                    let index = index.map_or(Some(elements.len()), |index| usize::try_from(index).ok());
+                    let index = index.filter(|&index| index <= elements.len()).ok_or(Kind::IndexOutOfBounds);
+                    elements.insert(self.check(index, span)?, value);
+                    self.check(location.write(whole), place.span)?;
+                }
+                StatementKind::Remove(place, index) => {
+                    let location = self.locate(scope, place).await?;
+                    let index = self.evaluate(scope, index).await?.integer();
+                    let mut whole = self.check(location.read(), place.span)?;
+                    let elements = whole.sequence();
+                    let index = usize::try_from(index).ok().filter(|&index| index < elements.len());
+                    elements.remove(self.check(index.ok_or(Kind::IndexOutOfBounds), span)?);
+                    self.check(location.write(whole), place.span)?;
                 }
                 StatementKind::NewArray(variable, sizes) => {
                     let mut bounds = Vec::new();

@@ -3,6 +3,7 @@
 use drystone_language::program::{Label, Program, Type};
 
 use super::identity::InstanceId;
+use super::outcome::Kind;
 
 /// The content of a variable, an element or a message parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,8 +15,19 @@ pub(super) enum Value {
     Text(Vec<u8>),
     /// Its fields.
     Record(Vec<Value>),
+    /// Its elements.
+    Sequence(Vec<Value>),
     /// A container.
     Component(Option<InstanceId>),
+}
+
+/// A step from a value to one of its parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    /// The field of a record with this number.
+    Field(usize),
+    /// The element of a sequence at this index.
+    Item(i64),
 }
 
 /// One index of an element.
@@ -40,6 +52,7 @@ impl Value {
                 let fields = program.records[id.index()].fields.iter();
                 Value::Record(fields.map(|(_, ty)| Value::initial(program, ty)).collect())
             }
+            Type::Sequence(_) => Value::Sequence(Vec::new()),
             Type::Component(_) | Type::Any(_) => Value::Component(None),
         }
     }
@@ -79,12 +92,23 @@ impl Value {
         }
     }
 
-    /// The field of a record that a path of fields leads to.
-    pub fn field(&mut self, path: &[usize]) -> &mut Value {
-        path.iter().fold(self, |value, &field| match value {
-            Value::Record(fields) => &mut fields[field],
-            other => panic!("{other:?} is no record"),
+    /// The part that a path leads to.
+    pub fn part(&mut self, path: &[Part]) -> Result<&mut Value, Kind> {
+        path.iter().try_fold(self, |value, part| match (value, part) {
+            (Value::Record(fields), Part::Field(field)) => Ok(&mut fields[*field]),
+            (Value::Sequence(elements), Part::Item(index)) => {
+                let place = usize::try_from(*index).ok().and_then(|index| elements.get_mut(index));
+                place.ok_or(Kind::IndexOutOfBounds)
+            }
+            other => panic!("{other:?} has no such parts"),
         })
+    }
+
+    pub fn sequence(&mut self) -> &mut Vec<Value> {
+        match self {
+            Value::Sequence(elements) => elements,
+            other => panic!("{other:?} is no sequence"),
+        }
     }
 
     pub fn key(&self) -> Key {
@@ -105,7 +129,9 @@ impl Value {
             Value::Integer(x) => x.to_string().into(),
             Value::Real(x) => real(*x).into(),
             Value::Text(x) => x.split(|&byte| byte == 0).next().unwrap_or_default().to_vec(),
-            Value::Record(_) | Value::Component(_) => panic!("{self:?} is never written"),
+            Value::Record(_) | Value::Sequence(_) | Value::Component(_) => {
+                panic!("{self:?} is never written")
+            }
         }
     }
 }
