@@ -270,5 +270,8 @@ const SHORT: usize = SMALL.saturating_sub(TEXT_BYTES);
 mod tests;
 
 #[cfg(test)]
+mod value_tests;
+
+#[cfg(test)]
 #[path = "slice_tests.rs"]
 mod slice_tests;

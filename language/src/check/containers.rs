@@ -219,7 +219,10 @@ impl BodyChecker<'_> {
         if !matches!(place.kind, PlaceKind::Element(..)) {
             let message = format!("{} cannot be deleted", tree.name.text);
             let error = Diagnostic::new("delete-value", span, message).label("always there");
-            self.report(error.help("DELETE ends components and removes elements of collections"));
+            self.report(error.help(match place.kind {
+                PlaceKind::Item(..) => "REMOVE(s, i) takes an element out of a sequence",
+                _ => "DELETE ends components and removes elements of collections",
+            }));
             return None;
         }
         self.not_of_array(&place, "an {ARRAY} has fixed bounds", "delete the whole array")?;

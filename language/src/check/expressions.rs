@@ -166,9 +166,10 @@ impl BodyChecker<'_> {
         if !place.ty.is_component() && !matches!(place.kind, PlaceKind::Element(..)) {
             let message = format!("{} always exists", tree.name.text);
             let error = Diagnostic::new("always-exists", place.span, message);
-            self.report(
-                error.help("EXISTS asks for a component in a container or an element of a collection"),
-            );
+            self.report(error.help(match place.kind {
+                PlaceKind::Item(..) => "the elements of a sequence s are s[0] to s[COUNT(s) - 1]",
+                _ => "EXISTS asks for a component in a container or an element of a collection",
+            }));
             return None;
         }
         Some(place)

@@ -99,7 +99,11 @@ impl Same<'_, '_> {
                 return size;
             }
             Some(None) => {
-                self.refuse(id, "contains itself", "a record has all its fields at once: use a collection");
+                self.refuse(
+                    id,
+                    "contains itself",
+                    "keep the records in a collection or sequence, and name one by its index",
+                );
                 return size;
             }
         }

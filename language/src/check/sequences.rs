@@ -40,6 +40,21 @@ impl BodyChecker<'_> {
         Some(Expression { kind: ExpressionKind::List(values), ty: Type::Sequence(Box::new(ty)), span })
     }
 
+    /// Refuses a whole collection where a sequence is assigned.
+    pub(super) fn no_sequence(&mut self, target: &ast::Designator) -> Option<()> {
+        let Some(id) = self.whole_collection(target) else { return Some(()) };
+        let (name, ty) = (&target.name.text, self.known.type_name(&self.variable(id).ty));
+        let message = format!("{name} is a collection, and this is a sequence");
+        let error = Diagnostic::new("type-mismatch", target.span, message);
+        let error = error.note(self.variable(id).span, "declared here");
+        self.report(
+            error.help(format!(
+                "declare it {name}: SEQUENCE OF {ty}, or assign its elements: {name}[1] := .."
+            )),
+        );
+        None
+    }
+
     /// The place of a sequence that a statement changes.
     pub(super) fn sequence_to_change(&mut self, name: &str, tree: &ast::Expression) -> Option<(Place, Type)> {
         let Some(designator) = as_designator(tree) else {

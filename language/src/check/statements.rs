@@ -103,6 +103,9 @@ impl BodyChecker<'_> {
     }
 
     fn assign(&mut self, target: &ast::Designator, value: &ast::Expression) -> Option<StatementKind> {
+        if matches!(value.kind, ast::ExpressionKind::List(_)) {
+            self.no_sequence(target)?;
+        }
         let place = self.target(target);
         let Some(place) = place else {
             self.expression(value);

@@ -78,7 +78,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("IF !b THEN WRITE(1) END;", "~"),
     ("y := b ? 1 : 2;", "ELSE"),
     ("y := b ? y : z;", "ELSE"),
-    ("a := [1, 2];", "one by one"),
+    ("a := [1, 2];", "SEQUENCE OF INTEGER"),
     ("t := f\"y = {y}\";", "TEXT(x)"),
     ("FOR k := 1 TO 3 DO WRITE(k) END;", "VARIABLE k"),
     ("FOREACH k OF a DO WRITE(k) END;", "VARIABLE k: INTEGER;"),
