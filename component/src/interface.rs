@@ -34,13 +34,14 @@ pub enum Type {
     Text = 4,
     /// A component. The sender's compiler checks its type, which is part of the fingerprint.
     Component = 5,
-    /// A sequence of values. It doesn't leave its program yet.
+    /// A sequence of values. What these are, [`Parameter::form`] tells.
     Sequence = 6,
 }
 
 impl Type {
-    /// Whether values of the type can be sent as bytes. Components and sequences stay within their program.
-    pub const fn is_data(self) -> bool {
+    /// Whether it is a value by itself. A component isn't, and what a sequence consists of another program can't know
+    /// from the type.
+    pub const fn is_plain(self) -> bool {
         !matches!(self, Type::Component | Type::Sequence)
     }
 }
@@ -67,6 +68,8 @@ pub struct Parameter {
     pub name: Str,
     /// Its type.
     pub ty: Type,
+    /// The [form](crate::form) of a sequence; else empty.
+    pub form: Str,
 }
 
 /// A part of a message: a value, or a record, whose fields stand one after another among the parameters.
@@ -112,9 +115,9 @@ pub struct Message {
 }
 
 impl Parameter {
-    /// As declared.
+    /// As declared; no sequence.
     pub const fn new(name: &'static str, ty: Type) -> Parameter {
-        Parameter { name: Str::new(name), ty }
+        Parameter { name: Str::new(name), ty, form: Str::new("") }
     }
 }
 
@@ -124,9 +127,9 @@ impl Message {
         Message { name: Str::new(name), sender, parameters: Table::new(parameters), marshalling: None }
     }
 
-    /// What it carries that can't be sent as bytes, if it carries any such thing.
-    pub fn kept(&self) -> Option<Type> {
-        self.types().find(|ty| !ty.is_data())
+    /// Whether it carries a component.
+    pub fn has_component(&self) -> bool {
+        self.types().any(|ty| ty == Type::Component)
     }
 
     /// The types of its parameters, in order.

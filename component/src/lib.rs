@@ -7,6 +7,7 @@
 //! * `interface`: what two components agree on, and can tell other programs; `name`: the name of one.
 //! * `protocol`: questions about an interface, of this program or another one.
 //! * `subtype`: which interfaces serve which clients.
+//! * `form`: what the elements of a sequence consist of.
 //! * `calls`: which messages are requests, and which their replies.
 //! * `wire`: the protocol between programs.
 //! * `bits`: what SHIFT and ROTATE mean; `number`: numbers as text; `size`: amounts of memory as text.
@@ -18,6 +19,7 @@ extern crate alloc;
 
 pub mod bits;
 pub mod calls;
+pub mod form;
 mod image;
 mod interface;
 mod name;

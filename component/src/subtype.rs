@@ -154,7 +154,7 @@ impl<S: Protocol, C: Protocol> Both<'_, S, C> {
         if !self.client.types(number as usize).eq(self.server.types(found as usize)) {
             return Err(What::Parameters(number, found));
         }
-        if self.client.types(number as usize).any(|ty| !ty.is_data()) {
+        if self.client.types(number as usize).any(|ty| !ty.is_plain()) {
             return Err(What::Carries(number));
         }
         Ok(found)

@@ -16,7 +16,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use drystone_component::{Interface, Name, Side, Type};
+use drystone_component::{Interface, Name, Side};
 use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, NamingContext};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Letter, Outgoing, Reach, Waker};
 
@@ -78,7 +78,7 @@ pub fn castable(interface: &'static Interface) -> Result<(), String> {
         if interface.next(0, number) != Some(0) {
             return Err(format!("OUT {name} may not be sent at any time: a client may come in at any time"));
         }
-        if message.types().any(|ty| ty == Type::Component) {
+        if message.has_component() {
             return Err(format!("OUT {name} carries a component: only one client could have it"));
         }
     }

@@ -55,14 +55,18 @@ impl Writer<'_> {
             Type::Integer => self.text += "INTEGER",
             Type::Real => self.text += "REAL",
             Type::Text => self.text += "TEXT",
-            Type::Record(_) => unreachable!("a message carries the fields of records"),
-            Type::Sequence(element) => {
-                self.text += "SEQUENCE(";
-                for (_, ty) in self.program.values_of(&[(String::new(), (**element).clone())]) {
-                    self.ty(&ty);
+            // Only as an element of a sequence: otherwise a message carries the fields of records.
+            Type::Record(id) => {
+                self.text.push('(');
+                for (_, ty) in &self.program.records[id.index()].fields {
+                    self.ty(ty);
                     self.text.push(' ');
                 }
                 self.text.push(')');
+            }
+            Type::Sequence(element) => {
+                self.text += "SEQUENCE OF ";
+                self.ty(element);
             }
             Type::Component(id) => {
                 let Component { name, offers, requires, .. } = &self.program.components[id.index()];

@@ -86,6 +86,24 @@ impl Program {
         parameters.iter().flat_map(of).collect()
     }
 
+    /// The form of a value: see `drystone_component::form`.
+    pub fn form(&self, ty: &Type) -> String {
+        match ty {
+            Type::Boolean => "b".into(),
+            Type::Character => "c".into(),
+            Type::Integer => "i".into(),
+            Type::Real => "r".into(),
+            Type::Text => "t".into(),
+            Type::Sequence(element) => format!("[{}", self.form(element)),
+            Type::Record(id) => {
+                let fields = self.records[id.index()].fields.iter();
+                let fields: Vec<_> = fields.map(|(name, ty)| format!("{name}:{}", self.form(ty))).collect();
+                format!("({})", fields.join(","))
+            }
+            Type::Component(_) | Type::Any(_) => unreachable!("a component is no value"),
+        }
+    }
+
     /// The variables that an owner declares, without parameters.
     pub(crate) fn variables_of(&mut self, owner: Owner) -> &mut Vec<VariableId> {
         match owner {

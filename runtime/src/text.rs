@@ -13,6 +13,7 @@
 //! it is passed by its address, and is that of the worker of this thread.
 
 mod changes;
+pub mod elsewhere;
 pub mod entries;
 pub mod equality;
 mod holding;

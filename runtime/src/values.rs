@@ -14,11 +14,12 @@ use core::mem::{ManuallyDrop, take};
 use core::ops::Deref;
 use core::ptr::null_mut;
 
+use drystone_component::form::Form;
 use drystone_component::{Parameter, Template, Type};
 
 use crate::instance;
 use crate::layout::{Instance, TextHead, Worker};
-use crate::text;
+use crate::text::{self, elsewhere};
 use crate::worker::heap_of;
 
 /// A value to be sent.
@@ -31,6 +32,8 @@ pub enum Value<'a> {
     Byte(u8),
     /// TEXT
     Text(&'a [u8]),
+    /// A sequence, as XDR.
+    Sequence(&'a [u8]),
     /// TEXT that is one of the program's already.
     Held(Held),
     /// A new component, which the receiver will hold.
@@ -125,6 +128,21 @@ impl<'a> Values<'a> {
     pub fn text(&self, index: usize) -> &'a [u8] {
         // SAFETY: the word is a text that stays where it is as long as the message.
         unsafe { text::bytes(self.word(index, &[Type::Text]) as *const _) }
+    }
+
+    /// A sequence, as XDR.
+    ///
+    /// # Errors
+    /// It takes 4 GB or more.
+    pub fn sequence(&self, index: usize) -> Result<Vec<u8>, String> {
+        let word = self.word(index, &[Type::Sequence]);
+        let mut bytes = Vec::new();
+        // SAFETY: the word is a sequence of that form, which stays where it is as long as the message.
+        unsafe { elsewhere::encode(word, Form::new(self.parameters[index].form.get()), &mut bytes)? };
+        if u32::try_from(bytes.len()).is_err() {
+            return Err("a sequence of 4 GB or more cannot leave the program".into());
+        }
+        Ok(bytes)
     }
 }
 
@@ -414,8 +432,8 @@ impl<'a> Putting<'a> {
     pub fn put(&mut self, value: Value<'_>) {
         assert!(fits(self.parameters[self.filled].ty, &value), "a value of another type than the parameter");
         // SAFETY: this was made *at home*.
-        let word = unsafe { word_of(self.worker, value) };
-        self.is_out_of_memory |= word.is_none();
+        let word = unsafe { word_of(self.worker, value, &self.parameters[self.filled]) };
+        self.is_out_of_memory |= word.is_err();
         // SAFETY: there is room for each parameter, and the index was checked just now.
         unsafe { self.words.add(self.filled).write(word.unwrap_or(0)) };
         self.filled += 1;
@@ -496,16 +514,38 @@ pub(crate) fn fits(ty: Type, value: &Value<'_>) -> bool {
         Value::Real(_) => ty == Type::Real,
         Value::Byte(_) => matches!(ty, Type::Character | Type::Boolean),
         Value::Text(_) | Value::Held(_) => ty == Type::Text,
+        Value::Sequence(_) => ty == Type::Sequence,
         Value::Component(..) | Value::Parcel(_) | Value::Empty => ty == Type::Component,
     }
 }
 
-/// A value as a payload word, which owns it. `None`: no memory.
+/// A value as a payload word of that parameter, which owns it.
+///
+/// # Errors
+/// There is no memory; or a sequence isn't of the parameter's form.
+///
+/// # Safety
+/// *At home*; the value fits the parameter.
+pub(crate) unsafe fn word_of(
+    worker: *mut Worker,
+    value: Value<'_>,
+    parameter: &Parameter,
+) -> Result<u64, String> {
+    if let Value::Sequence(bytes) = value {
+        // SAFETY: *at home*.
+        return elsewhere::decode(unsafe { &mut *heap_of(worker) }, Form::new(parameter.form.get()), bytes);
+    }
+    // SAFETY: *at home*.
+    unsafe { plain_word_of(worker, value) }.ok_or_else(|| "out of memory".into())
+}
+
+/// The same for anything but a sequence. `None`: no memory.
 ///
 /// # Safety
 /// *At home*.
-pub(crate) unsafe fn word_of(worker: *mut Worker, value: Value<'_>) -> Option<u64> {
+unsafe fn plain_word_of(worker: *mut Worker, value: Value<'_>) -> Option<u64> {
     Some(match value {
+        Value::Sequence(_) => unreachable!("its form is needed"),
         Value::Integer(x) => x as u64,
         Value::Real(x) => x.to_bits(),
         Value::Byte(x) => x as u64,

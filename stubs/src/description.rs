@@ -26,12 +26,15 @@ fn ty(ty: &program::Type) -> Type {
     }
 }
 
-fn message(message: &program::Message) -> Message {
-    let parameters = message.values.iter();
+fn message(program: &Program, message: &program::Message) -> Message {
+    let parameters = message.values.iter().map(|(name, of)| {
+        let form = if matches!(of, program::Type::Sequence(_)) { program.form(of) } else { String::new() };
+        Parameter { name: text(name), ty: ty(of), form: text(&form) }
+    });
     Message {
         name: text(&message.name),
         sender: if message.direction == Direction::In { Side::Client } else { Side::Server },
-        parameters: leak(parameters.map(|(name, of)| Parameter { name: text(name), ty: ty(of) }).collect()),
+        parameters: leak(parameters.collect()),
         marshalling: None,
     }
 }
@@ -39,7 +42,7 @@ fn message(message: &program::Message) -> Message {
 /// The description of an interface.
 pub fn of(program: &Program, id: InterfaceId) -> &'static Interface {
     let program::Interface { name, messages, states, .. } = &program.interfaces[id.index()];
-    let described: Vec<Message> = messages.iter().map(message).collect();
+    let described: Vec<Message> = messages.iter().map(|it| message(program, it)).collect();
     let (next, states) = Interface::automaton(
         &described,
         states.iter().map(|state| {

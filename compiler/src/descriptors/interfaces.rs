@@ -5,7 +5,7 @@ use std::mem::{offset_of, size_of};
 use cranelift_module::{DataId, Module};
 use drystone_component as model;
 use drystone_language::ast::Direction;
-use drystone_language::program::{self as checked, InterfaceId, Program, Type};
+use drystone_language::program::{InterfaceId, Program, Type};
 
 use super::Descriptors;
 use super::blob::Blob;
@@ -19,7 +19,7 @@ impl Descriptors {
         id: InterfaceId,
     ) -> DataId {
         self.once(module, format!("interface{}", id.0), |this, module| {
-            let mut blob = this.interface_blob(module, id, &program.interfaces[id.index()]);
+            let mut blob = this.interface_blob(module, program, id);
             let model::Fingerprint([low, high]) = model::Fingerprint::of(&program.identity(id));
             let at = offset_of!(model::Interface, fingerprint);
             blob.u64(at, low);
@@ -28,15 +28,11 @@ impl Descriptors {
         })
     }
 
-    fn interface_blob(
-        &mut self,
-        module: &mut impl Module,
-        id: InterfaceId,
-        interface: &checked::Interface,
-    ) -> Blob {
+    fn interface_blob(&mut self, module: &mut impl Module, program: &Program, id: InterfaceId) -> Blob {
         use model::Interface as I;
-        let of = |(number, message)| self.message_blob(module, (id, number), message);
-        let messages: Vec<_> = interface.messages.iter().enumerate().map(of).collect();
+        let interface = &program.interfaces[id.index()];
+        let of = |number| self.message_blob(module, program, (id, number));
+        let messages: Vec<_> = (0..interface.messages.len()).map(of).collect();
         let mut next = Blob::new(2 * interface.states.len() * interface.messages.len());
         let mut states = Blob::new(interface.states.len());
         for (number, state) in interface.states.iter().enumerate() {
@@ -74,10 +70,11 @@ impl Descriptors {
     fn message_blob(
         &mut self,
         module: &mut impl Module,
+        program: &Program,
         which: (InterfaceId, usize),
-        message: &checked::Message,
     ) -> Blob {
         use model::{Message as M, Parameter as P};
+        let message = &program.interfaces[which.0.index()].messages[which.1];
         let mut blob = Blob::new(size_of::<M>());
         self.string(module, &mut blob, offset_of!(M, name), &message.name);
         let sender = match message.direction {
@@ -90,6 +87,8 @@ impl Descriptors {
             let mut parameter = Blob::new(size_of::<P>());
             self.string(module, &mut parameter, offset_of!(P, name), name);
             parameter.put(offset_of!(P, ty), &[model_type(ty) as u8]);
+            let form = if matches!(ty, Type::Sequence(_)) { program.form(ty) } else { String::new() };
+            self.string(module, &mut parameter, offset_of!(P, form), &form);
             parameters.push(parameter);
         }
         let parameters = self.array(module, size_of::<P>(), parameters);

@@ -222,7 +222,7 @@ pub fn identity(interface: &impl Protocol) -> Option<String> {
         text += if sender == Side::Client { "\nIN " } else { "\nOUT " };
         text += name;
         for ty in interface.types(number) {
-            if !ty.is_data() {
+            if !ty.is_plain() {
                 return None;
             }
             write!(text, " {ty}").ok()?;

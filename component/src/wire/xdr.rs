@@ -1,5 +1,6 @@
 //! The values of a message as XDR (RFC 4506), by the types of its parameters: INTEGER is a hyper, REAL a double,
-//! BOOLEAN a bool, CHARACTER an unsigned int, and TEXT an opaque of variable length. Components and sequences can't be encoded.
+//! BOOLEAN a bool, CHARACTER an unsigned int, and TEXT an opaque of variable length. A sequence is an opaque, too, which
+//! contains a variable-length array of its elements. A component can't be encoded.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -16,6 +17,14 @@ pub trait Source {
     fn byte(&self, index: usize) -> u8;
     /// A TEXT.
     fn text(&self, index: usize) -> &[u8];
+    /// A sequence, as XDR: the number of its elements, then these.
+    ///
+    /// # Errors
+    /// It takes 4 GB or more; or this source has none.
+    fn sequence(&self, index: usize) -> Result<Vec<u8>, String> {
+        let _ = index;
+        Err("a sequence cannot leave its program in a message over this binding".to_string())
+    }
 }
 
 /// Receives the values of a message, in the order of its parameters. The methods called match the declared types.
@@ -29,12 +38,17 @@ pub trait Sink {
     fn byte(&mut self, value: u8) -> Result<(), String>;
     /// A TEXT.
     fn text(&mut self, value: &[u8]) -> Result<(), String>;
+    /// A sequence, as XDR, which may be wrong. Not every sink takes any.
+    fn sequence(&mut self, value: &[u8]) -> Result<(), String> {
+        let _ = value;
+        Err("a sequence has come over a binding that carries none".to_string())
+    }
 }
 
 /// Copies the values of a message from a source to a sink.
 ///
 /// # Errors
-/// An error of the sink; or one of the values is a component or a sequence.
+/// An error of the source or the sink; or one of the values is a component.
 pub fn hand_over(
     types: impl IntoIterator<Item = Type>,
     from: &(impl Source + ?Sized),
@@ -45,7 +59,8 @@ pub fn hand_over(
         Type::Real => to.real(from.real(index)),
         Type::Boolean | Type::Character => to.byte(from.byte(index)),
         Type::Text => to.text(from.text(index)),
-        Type::Component | Type::Sequence => Err(ty.to_string() + " is handed over to who takes none"),
+        Type::Sequence => to.sequence(&from.sequence(index)?),
+        Type::Component => Err("a component is handed over to who takes none".to_string()),
     })
 }
 
@@ -70,9 +85,16 @@ pub fn encode(
                 }
                 put_opaque(out, text);
             }
-            Type::Component | Type::Sequence => {
+            Type::Sequence => match values.sequence(index) {
+                Ok(sequence) => put_opaque(out, &sequence),
+                Err(why) => {
+                    out.truncate(before);
+                    return Err(why);
+                }
+            },
+            Type::Component => {
                 out.truncate(before);
-                return Err(ty.to_string() + " cannot leave its program in a message over this binding");
+                return Err("a component cannot leave its program in a message over this binding".to_string());
             }
         }
     }
@@ -99,8 +121,9 @@ pub fn decode(
                 Err(_) => return Err("a CHARACTER is above 255".to_string()),
             },
             Type::Text => values.text(reader.opaque("a TEXT")?)?,
-            Type::Component | Type::Sequence => {
-                return Err(ty.to_string() + " has come over a binding that carries none");
+            Type::Sequence => values.sequence(reader.opaque("a sequence")?)?,
+            Type::Component => {
+                return Err("a component has come over a binding that carries none".to_string());
             }
         }
     }

@@ -95,7 +95,7 @@ impl Program {
 
 fn check_variable(variable: &Variable) -> Result<(), String> {
     match &variable.travels {
-        _ if !variable.ty.is_data() => Err(format!("{} can't be shipped", variable.ty)),
+        _ if !variable.ty.is_plain() => Err(format!("{} can't be shipped", variable.ty)),
         _ if variable.length == Some(0) => Err("an array of no elements; leave it out".into()),
         Travels::Not(value) if value.ty() != variable.ty => {
             Err(format!("it is {}, but begins as {}", variable.ty, value.ty()))

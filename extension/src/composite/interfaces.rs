@@ -64,7 +64,7 @@ impl Program {
         let mut count = 0;
         for (index, ty) in types.enumerate() {
             count += 1;
-            if !ty.is_data() {
+            if !ty.is_plain() {
                 return Err(format!("{name} carries {ty}, which no program can hold"));
             }
             let Some(value) = values.get(index) else { continue };

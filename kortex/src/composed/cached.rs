@@ -60,12 +60,9 @@ pub(super) fn put_before(
         ));
     }
     for call in calls.calls.iter().filter(|call| cached[call.message]) {
-        let carries = |number: usize| interface.messages.get()[number].kept().is_some();
+        let carries = |number: usize| interface.messages.get()[number].has_component();
         if call.answers.is_empty() || call.answers.iter().copied().chain([call.message]).any(carries) {
-            return Err(
-                "Cached: only requests with answers that carry neither components nor sequences can be"
-                    .into(),
-            );
+            return Err("Cached: only requests with answers that carry no components can be".into());
         }
     }
     let lifetime = count(factory, "lifetime", SOME)?.unwrap_or(1000) * MILLISECOND;
@@ -118,7 +115,12 @@ fn key(message: usize, values: &Outgoing<'_>) -> Vec<u8> {
                 key.extend(values.text(index).len().to_le_bytes());
                 key.extend(values.text(index));
             }
-            Type::Component | Type::Sequence => {}
+            Type::Sequence => {
+                let sequence = values.sequence(index).unwrap_or_default();
+                key.extend(sequence.len().to_le_bytes());
+                key.extend(sequence);
+            }
+            Type::Component => {}
         }
     }
     key

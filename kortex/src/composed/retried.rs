@@ -44,8 +44,8 @@ pub(super) fn put_before(
 ) -> Result<Box<dyn Reach>, String> {
     only(factory, &["messages", "attempts", "pause", "deadline"])?;
     let calls = Calls::of(interface).map_err(|why| "Retried: ".to_string() + &why.to_string())?;
-    if let Some(what) = interface.messages.get().iter().find_map(|message| message.kept()) {
-        return Err(format!("Retried: {what} that a message carries can't be sent twice"));
+    if interface.messages.get().iter().any(|message| message.has_component()) {
+        return Err("Retried: there can't be two of a component that a message carries".into());
     }
     let repeatable = listed(factory, "messages", interface)?
         .ok_or("Retried needs messages: which requests may be carried out twice")?;

@@ -7,7 +7,7 @@ use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use core::cell::{Cell, RefCell};
 
-use drystone_component::{Interface, Message};
+use drystone_component::Interface;
 use drystone_runtime::far::{Exported, Far, Visitor, Waker, as_far};
 
 use crate::{Expectation, Expected};
@@ -141,13 +141,12 @@ impl<D> Drop for Brought<D> {
 /// Refuses interfaces that can't be used between programs.
 ///
 /// # Errors
-/// A message carries a component or a sequence.
+/// A message carries a component.
 pub fn check(interface: &Interface) -> Result<(), String> {
-    let kept = |message: &'static Message| Some((message.name.get(), message.kept()?));
-    match interface.messages.get().iter().find_map(kept) {
+    match interface.messages.get().iter().find(|message| message.has_component()) {
         None => Ok(()),
-        Some((message, what)) => {
-            Err(format!("{message} carries {what}, which can't leave its program this way"))
+        Some(message) => {
+            Err(format!("{} carries a component, which can't leave its program this way", message.name.get()))
         }
     }
 }

@@ -99,6 +99,10 @@ impl Source for Outgoing<'_> {
     fn text(&self, index: usize) -> &[u8] {
         self.values.text(index)
     }
+
+    fn sequence(&self, index: usize) -> Result<Vec<u8>, String> {
+        self.values.sequence(index)
+    }
 }
 
 /// Makes letters, for one who says the same in other messages. It keeps the home's worker, and so stays on its thread.
@@ -249,7 +253,7 @@ impl<'a> Filling<'a> {
             return Err("a value of another type than the parameter".into());
         }
         // SAFETY: at home.
-        self.words[self.filled] = unsafe { word_of(self.worker, value) }.ok_or("out of memory")?;
+        self.words[self.filled] = unsafe { word_of(self.worker, value, parameter)? };
         self.filled += 1;
         Ok(())
     }
@@ -259,7 +263,9 @@ impl<'a> Filling<'a> {
     /// # Errors
     /// They are of another message.
     pub fn put_letter(&mut self, mut letter: Letter) -> Result<(), String> {
-        let types = |message: &'static Message| message.parameters.get().iter().map(|parameter| parameter.ty);
+        let types = |message: &'static Message| {
+            message.parameters.get().iter().map(|parameter| (parameter.ty, parameter.form.get()))
+        };
         if self.filled != 0 || !types(self.message).eq(types(letter.message)) {
             return Err("values of another message".into());
         }
@@ -321,6 +327,10 @@ impl Sink for Filling<'_> {
 
     fn text(&mut self, value: &[u8]) -> Result<(), String> {
         self.put(Value::Text(value))
+    }
+
+    fn sequence(&mut self, value: &[u8]) -> Result<(), String> {
+        self.put(Value::Sequence(value))
     }
 }
 

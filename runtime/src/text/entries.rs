@@ -17,6 +17,7 @@ use crate::failure::ds_fail;
 use crate::layout::{Fault, Process, Status, TextHead, Worker};
 use crate::long::Caller;
 use crate::worker::heap_of;
+use drystone_component::form::Form;
 use drystone_component::number;
 
 /// What an operation answers that should make a text and has failed.
@@ -183,7 +184,16 @@ pub unsafe extern "C" fn ds_text_equal(
     unsafe { u32::from(equal(Caller::new(w, p), a, b)) }
 }
 
-/// 1 if two records or sequences are equal that consist of what `form` says.
+/// The form that a text of the program's own says.
+///
+/// # Safety
+/// The text is live during `'a`, and a form.
+unsafe fn form_of<'a>(text: *const TextHead) -> Form<'a> {
+    // SAFETY: the compiler writes forms in ASCII.
+    Form::new(unsafe { core::str::from_utf8_unchecked(bytes(text)) })
+}
+
+/// 1 if two records or sequences of this form are equal.
 ///
 /// # Safety
 /// *Generated code calls*; both are of that form.
@@ -196,7 +206,7 @@ pub unsafe extern "C" fn ds_value_equal(
     form: *const TextHead,
 ) -> u32 {
     // SAFETY: *generated code calls*.
-    unsafe { u32::from(values_equal(Caller::new(w, p), a as u64, b as u64, bytes(form))) }
+    unsafe { u32::from(values_equal(Caller::new(w, p), a as u64, b as u64, form_of(form))) }
 }
 
 /// `t[i] := x`

@@ -1,8 +1,11 @@
 //! Tests of records and sequences: what they hold is held once, and nothing is left.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 
+use drystone_component::form::{Form, Kind};
+use drystone_component::wire::{put_opaque, put_u32, put_u64};
 use proptest::prelude::*;
 
 use super::equality::values_equal;
@@ -10,7 +13,7 @@ use super::holding::{AT_ONCE, words};
 use super::records::{Shape, own};
 use super::sequences::{self, count, insert, join, place, remove, slice};
 use super::sorting::{Keys, sorted};
-use super::{copy, drop, empty_spent, make, records};
+use super::{copy, drop, elsewhere, empty_spent, make, records};
 use crate::heap::{Heap, Memory};
 use crate::layout::{Fault, TextHead};
 use crate::long::Caller;
@@ -162,13 +165,81 @@ proptest! {
                 }
                 prop_assert_eq!(numbers(a, is_owned), &x[..]);
                 prop_assert_eq!(numbers(b, is_owned), &y[..]);
-                let form: &[u8] = if is_owned { b"[t" } else { b"[i" };
+                let form = Form::new(if is_owned { "[t" } else { "[i" });
                 prop_assert_eq!(values_equal(by, a as u64, b as u64, form), x == y);
             }
             drop(&mut *here, a);
             drop(&mut *here, b);
         }
         prop_assert_eq!(heap.live(), 0);
+    }
+}
+
+/// Random forms of values.
+fn forms() -> impl Strategy<Value = String> {
+    let plain = prop::sample::select(&["b", "c", "i", "r", "t"][..]).prop_map(String::from);
+    plain.prop_recursive(4, 16, 4, |inner| {
+        let record = prop::collection::vec(inner.clone(), 0..4).prop_map(|fields| {
+            let fields: Vec<String> = fields.iter().map(|form| alloc::format!("f:{form}")).collect();
+            alloc::format!("({})", fields.join(","))
+        });
+        prop_oneof![inner.prop_map(|form| alloc::format!("[{form}")), record]
+    })
+}
+
+/// Some value of a form, as bytes; `more` decides.
+fn some(form: Form<'_>, more: &mut impl FnMut(u32) -> u32, out: &mut Vec<u8>) {
+    match form.kind() {
+        Kind::Boolean => put_u32(out, more(2)),
+        Kind::Character => put_u32(out, more(256)),
+        Kind::Integer | Kind::Real => put_u64(out, more(1000).into()),
+        Kind::Text => put_opaque(out, &b"several"[..more(7) as usize]),
+        Kind::Sequence(element) => {
+            let count = more(4);
+            put_u32(out, count);
+            (0..count).for_each(|_| some(element, more, out));
+        }
+        Kind::Record(fields) if fields.count() == 0 => put_u32(out, 0),
+        Kind::Record(mut fields) => fields.for_each(|(_, form)| some(form, more, out)),
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn values_come_back_as_they_went(form in forms(), seed: u32, at: prop::sample::Index, by in 1u8..) {
+        let form = alloc::format!("[{form}");
+        let form = Form::new(&form);
+        let mut heap = heap();
+        let (mut state, mut bytes) = (seed, Vec::new());
+        let mut more = |limit| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % limit
+        };
+        some(form, &mut more, &mut bytes);
+        let word = elsewhere::decode(&mut heap, form, &bytes).expect("it is whole");
+        let again = elsewhere::decode(&mut heap, form, &bytes).expect("it is whole");
+        let mut back = Vec::new();
+        // SAFETY: both values are of that form, and are dropped once.
+        unsafe {
+            elsewhere::encode(word, form, &mut back).expect("it is short");
+            prop_assert!(values_equal(Caller::HASTY, word, again, form));
+            drop(&mut heap, word as *mut TextHead);
+            drop(&mut heap, again as *mut TextHead);
+        }
+        prop_assert_eq!(&back, &bytes);
+        prop_assert_eq!(heap.live(), 0);
+        // Whatever comes from outside is refused, or is another value.
+        let mut wrong = bytes.clone();
+        wrong[at.index(bytes.len())] ^= by;
+        for wrong in [&wrong[..], &bytes[..at.index(bytes.len())], &[&bytes[..], &[0]].concat()] {
+            if let Ok(word) = elsewhere::decode(&mut heap, form, wrong) {
+                // SAFETY: it was made just now.
+                unsafe { drop(&mut heap, word as *mut TextHead) };
+            }
+            prop_assert_eq!(heap.live(), 0);
+        }
     }
 }
 
@@ -239,7 +310,7 @@ fn a_record_is_copied_before_it_is_changed() {
         let own_within = own(&mut heap, cell, inner).expect("there is memory");
         *words(own_within).add(1) = 8;
         assert_eq!((*words(within).add(1), *words(record).add(2)), (7, 0));
-        let form = b"(t(ti)i)";
+        let form = Form::new("(name:t,within:(x:i,t:t),n:i)");
         assert!(!values_equal(Caller::HASTY, a as u64, b as u64, form));
         *words(own_within).add(1) = 7;
         *words(changed).add(2) = 0;

@@ -17,7 +17,7 @@ use super::export::Export;
 use super::mapping::Mapping;
 use super::service::{Options, Service, port_of};
 use super::site::{Offered, Site};
-use drystone_net::datum::only_data;
+use drystone_net::datum::no_components;
 use drystone_net::place::Place;
 use drystone_net::secure::{Dialer, Files};
 use drystone_reactor::Reactor;
@@ -129,7 +129,7 @@ pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
 
 impl BindingFactory for Context {
     fn bind(&mut self, Endpoint { interface, name, hints }: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
-        only_data(interface)?;
+        no_components(interface)?;
         let (options, place) = (options(hints)?, self.place(name.rest())?);
         let calls = Calls::of(interface).ok().filter(|_| !options.socket);
         let dialer = self.dialer(hints)?;
@@ -143,7 +143,7 @@ impl NamingContext for Context {
         &mut self,
         Endpoint { interface, name, hints }: Endpoint<'_>,
     ) -> Result<Box<dyn Exported>, String> {
-        only_data(interface)?;
+        no_components(interface)?;
         let (options, place) = (options(hints)?, self.place(name.rest())?);
         if !is_own(&place) && options.token.is_none() && Files::of(hints)?.authority.is_none() {
             return Err(

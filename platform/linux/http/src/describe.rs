@@ -1,6 +1,7 @@
 //! The OpenAPI 3.1 description of an interface, for clients in other languages.
 
 use drystone_component::calls::{Call, Calls};
+use drystone_component::form::{Form, Kind};
 use drystone_component::{Interface, Member, Parameter, Type, members};
 use serde_json::{Value, json};
 
@@ -56,7 +57,7 @@ fn asked_by_get(interface: &'static Interface, call: &Call, mapping: &Mapping) -
     let request = &interface.messages.get()[call.message];
     let parameters = request.parameters.get().iter().map(|parameter| {
         let schema =
-            if parameter.ty == Type::Text { json!({ "type": "string" }) } else { schema(parameter.ty) };
+            if parameter.ty == Type::Text { json!({ "type": "string" }) } else { schema_of(parameter) };
         json!({ "name": parameter.name.get(), "in": "query", "required": true, "schema": schema })
     });
     operation["operationId"] = json!(format!("get{}", request.name.get()));
@@ -122,13 +123,40 @@ fn object(parameters: &[Parameter], within: usize) -> Value {
     let (mut properties, mut required) = (serde_json::Map::new(), Vec::new());
     for member in members(parameters, within) {
         let (name, schema) = match member {
-            Member::Value(name, parameter) => (name, schema(parameter.ty)),
+            Member::Value(name, parameter) => (name, schema_of(parameter)),
             Member::Record(name, fields) => (name, object(fields, within + name.len() + 1)),
         };
         properties.insert(name.into(), schema);
         required.push(name);
     }
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+fn schema_of(parameter: &Parameter) -> Value {
+    match parameter.ty {
+        Type::Sequence => schema_of_element(Form::new(parameter.form.get())),
+        ty => schema(ty),
+    }
+}
+
+/// A sequence, or something in one.
+fn schema_of_element(form: Form<'_>) -> Value {
+    match form.kind() {
+        Kind::Boolean => schema(Type::Boolean),
+        Kind::Character => schema(Type::Character),
+        Kind::Integer => schema(Type::Integer),
+        Kind::Real => schema(Type::Real),
+        Kind::Text => schema(Type::Text),
+        Kind::Sequence(element) => json!({ "type": "array", "items": schema_of_element(element) }),
+        Kind::Record(fields) => {
+            let all = fields.map(|(name, form)| (name.to_string(), schema_of_element(form)));
+            let properties: serde_json::Map<String, Value> = all.collect();
+            let required: Vec<&str> = fields.map(|(name, _)| name).collect();
+            json!({
+                "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+            })
+        }
+    }
 }
 
 fn schema(ty: Type) -> Value {
@@ -151,8 +179,6 @@ fn schema(ty: Type) -> Value {
                 "additionalProperties": false,
             },
         ] }),
-        Type::Component | Type::Sequence => {
-            unreachable!("messages with such values are refused when a binding is made")
-        }
+        Type::Component | Type::Sequence => unreachable!("it is no value by itself"),
     }
 }

@@ -3,16 +3,17 @@
 //! * INTEGER is a number without fraction, in any form (`1.0`, `1e3`) below 2^53, and as plain digits exact over all 64
 //!   bits; REAL a number, or one of the strings `NaN`, `Infinity` and `-Infinity`; BOOLEAN `true` or `false`.
 //! * CHARACTER is a string of one character up to U+00FF, which is its number.
-//! * A record is an object.
+//! * A record is an object, a sequence an array.
 //! * TEXT is a string; one that is no UTF-8 is `{"base64":"..."}`, which is taken in place of any string.
 
 mod reading;
+mod sequences;
 
 use data_encoding::BASE64;
 use drystone_component::{Interface, Member, Message, Parameter, Side, members};
 use serde::de::DeserializeSeed;
 
-use self::reading::{Named, One, UNUSUAL, Values};
+use self::reading::{Named, OneOf, UNUSUAL, Values};
 use drystone_net::datum::Datum;
 
 /// Reads a JSON object that has all parameters of a message and nothing else.
@@ -28,7 +29,7 @@ pub(crate) fn read<'a>(json: &'a [u8], parameters: &'static [Parameter]) -> Resu
 /// # Errors
 /// A sentence says what is wrong.
 pub(crate) fn read_value<'a>(json: &'a [u8], parameter: &'static Parameter) -> Result<Datum<'a>, String> {
-    whole(json, One(parameter))
+    whole(json, OneOf(parameter))
 }
 
 /// Reads a message of one side: its number and values.
@@ -83,7 +84,13 @@ fn write_members<'v>(
         text(out, name);
         out.push(b':');
         match member {
-            Member::Value(..) => write_value(out, &values.next().expect("there is one for each parameter")),
+            Member::Value(_, parameter) => {
+                let value = values.next().expect("there is one for each parameter");
+                match &value {
+                    Datum::Sequence(bytes) => sequences::write(out, parameter, bytes),
+                    plain => write_value(out, plain),
+                }
+            }
             Member::Record(name, fields) => write_members(out, fields, within + name.len() + 1, values),
         }
     }
@@ -99,6 +106,7 @@ fn write_value(out: &mut Vec<u8>, value: &Datum<'_>) {
         Datum::Real(x) => {
             text(out, UNUSUAL.iter().find(|(_, it)| same(*it, *x)).map_or("NaN", |(name, _)| name))
         }
+        Datum::Sequence(_) => unreachable!("a sequence is written by its form"),
         Datum::Text(x) => match std::str::from_utf8(x) {
             Ok(x) => text(out, x),
             Err(_) => {
@@ -131,7 +139,7 @@ mod tests {
     use super::*;
 
     const fn parameter(name: &'static str, ty: Type) -> Parameter {
-        Parameter { name: Str::new(name), ty }
+        Parameter::new(name, ty)
     }
 
     static ALL: [Parameter; 5] = [

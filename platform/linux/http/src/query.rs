@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     const fn parameter(name: &'static str, ty: Type) -> Parameter {
-        Parameter { name: Str::new(name), ty }
+        Parameter::new(name, ty)
     }
 
     static ALL: [Parameter; 5] = [

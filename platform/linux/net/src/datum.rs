@@ -18,6 +18,8 @@ pub enum Datum<'a> {
     Real(f64),
     /// `TEXT`
     Text(Cow<'a, [u8]>),
+    /// A sequence, as XDR: the number of its elements, then these.
+    Sequence(Cow<'a, [u8]>),
 }
 
 impl Datum<'_> {
@@ -29,6 +31,7 @@ impl Datum<'_> {
             Datum::Integer(x) => Value::Integer(*x),
             Datum::Real(x) => Value::Real(*x),
             Datum::Text(x) => Value::Text(x),
+            Datum::Sequence(x) => Value::Sequence(x),
         }
     }
 
@@ -40,6 +43,7 @@ impl Datum<'_> {
             Datum::Integer(x) => Datum::Integer(x),
             Datum::Real(x) => Datum::Real(x),
             Datum::Text(x) => Datum::Text(Cow::Owned(x.into_owned())),
+            Datum::Sequence(x) => Datum::Sequence(Cow::Owned(x.into_owned())),
         }
     }
 }
@@ -47,7 +51,7 @@ impl Datum<'_> {
 /// The values of a message that the program sends.
 ///
 /// # Panics
-/// A parameter is a component or a sequence: the interface was not checked by [`only_data`].
+/// A parameter is a component: the interface was not checked by [`no_components`].
 pub fn data<'a>(parameters: &'a [Parameter], values: Values<'a>) -> impl Iterator<Item = Datum<'a>> {
     parameters.iter().enumerate().map(move |(index, parameter)| match parameter.ty {
         Type::Boolean => Datum::Boolean(values.byte(index) != 0),
@@ -55,18 +59,30 @@ pub fn data<'a>(parameters: &'a [Parameter], values: Values<'a>) -> impl Iterato
         Type::Integer => Datum::Integer(values.integer(index)),
         Type::Real => Datum::Real(values.real(index)),
         Type::Text => Datum::Text(Cow::Borrowed(values.text(index))),
-        Type::Component | Type::Sequence => {
-            unreachable!("messages with such values are refused when a binding is made")
-        }
+        // No sequence of 4 GB is in a message that could be sent.
+        Type::Sequence => Datum::Sequence(Cow::Owned(values.sequence(index).unwrap_or_default())),
+        Type::Component => unreachable!("messages with components are refused when a binding is made"),
     })
 }
 
-/// Components and sequences can't leave the program in a foreign format.
+/// Components can't leave the program in a foreign format.
 ///
 /// # Errors
 /// A sentence names a message of the interface that carries one.
-pub fn only_data(interface: &Interface) -> Result<(), String> {
-    let kept = |message: &Message| Some((message.name.get(), message.kept()?));
+pub fn no_components(interface: &Interface) -> Result<(), String> {
+    none_of(interface, |ty| ty == Type::Component)
+}
+
+/// The same, and sequences can't either, in a format that has no place for them.
+///
+/// # Errors
+/// A sentence names a message of the interface that carries one.
+pub fn only_plain(interface: &Interface) -> Result<(), String> {
+    none_of(interface, |ty| !ty.is_plain())
+}
+
+fn none_of(interface: &Interface, is_kept: impl Fn(Type) -> bool) -> Result<(), String> {
+    let kept = |message: &Message| Some((message.name.get(), message.types().find(|&ty| is_kept(ty))?));
     match interface.messages.get().iter().find_map(kept) {
         None => Ok(()),
         Some((message, what)) => {

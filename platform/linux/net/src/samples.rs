@@ -3,7 +3,7 @@
 use drystone_component::{Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type};
 
 const fn parameter(name: &'static str, ty: Type) -> Parameter {
-    Parameter { name: Str::new(name), ty }
+    Parameter::new(name, ty)
 }
 
 /// A parameter of each type.

@@ -97,6 +97,7 @@ pub fn write(out: &mut Vec<u8>, datum: &Datum<'_>, integers: Integers) -> Result
         Datum::Integer(x) => out.extend_from_slice(&x.to_be_bytes()),
         Datum::Real(x) => out.extend_from_slice(&x.to_be_bytes()),
         Datum::Text(x) => write_opaque(out, x)?,
+        Datum::Sequence(_) => unreachable!("interfaces with sequences are refused when a binding is made"),
     }
     Ok(())
 }
@@ -109,7 +110,7 @@ mod tests {
     const ALL: [Type; 5] = [Type::Boolean, Type::Character, Type::Integer, Type::Real, Type::Text];
 
     fn parameters(types: &[Type]) -> Vec<Parameter> {
-        types.iter().map(|&ty| Parameter { name: Str::new("x"), ty }).collect()
+        types.iter().map(|&ty| Parameter::new("x", ty)).collect()
     }
 
     fn written(values: &[Datum<'_>], integers: Integers) -> Vec<u8> {

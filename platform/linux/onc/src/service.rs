@@ -8,7 +8,7 @@ use drystone_component::{Interface, Parameter};
 
 use super::message::{self, Accepted, Called, Head, read_call, write_accepted, write_call};
 use super::options::{Options, Texts};
-use drystone_net::datum::{Datum, only_data};
+use drystone_net::datum::{Datum, only_plain};
 use drystone_net::xdr::{self, Integers, Reader, write_word};
 
 /// The first program number of those for anyone's use (RFC 5531, section 13).
@@ -45,7 +45,7 @@ impl Service {
     /// # Errors
     /// A sentence says why the interface can't be an RPC program with these options.
     pub fn new(interface: &'static Interface, options: &Options) -> Result<Service, String> {
-        only_data(interface)?;
+        only_plain(interface)?;
         let calls = Calls::of(interface).map_err(|none| none.to_string())?;
         let procedures = procedures(interface, &calls, options)?;
         let ours = FOR_ANYONE | interface.fingerprint.0[0] as u32 & (FOR_ANYONE - 1);

@@ -92,6 +92,7 @@ fn interfaces() -> Vec<*const Interface> {
     let (program, _) = check::system();
     let parameter = |(name, ty): &(String, program::Type)| Parameter {
         name: Str::new(name.clone().leak()),
+        form: Str::new(""),
         ty: match ty {
             program::Type::Boolean => Type::Boolean,
             program::Type::Character => Type::Character,
@@ -99,7 +100,9 @@ fn interfaces() -> Vec<*const Interface> {
             program::Type::Real => Type::Real,
             program::Type::Text => Type::Text,
             program::Type::Component(_) | program::Type::Any(_) => Type::Component,
-            program::Type::Record(_) => unreachable!("a message carries the fields of records"),
+            program::Type::Record(_) | program::Type::Sequence(_) => {
+                unreachable!("the system's messages carry plain values")
+            }
         },
     };
     let convert = |id: InterfaceId| {

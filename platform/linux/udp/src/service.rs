@@ -5,7 +5,7 @@ use drystone_component::{Interface, Parameter};
 
 use super::datagram::{Head, REFUSED};
 use drystone_net::datagram::fits;
-use drystone_net::datum::{Datum, only_data};
+use drystone_net::datum::{Datum, only_plain};
 use drystone_net::xdr::{self, Integers};
 
 /// See the head of this file.
@@ -31,7 +31,7 @@ impl Service {
     /// # Errors
     /// A sentence says why the interface has no datagrams.
     pub(super) fn new(interface: &'static Interface) -> Result<Service, String> {
-        only_data(interface)?;
+        only_plain(interface)?;
         let calls = Calls::of(interface).map_err(|none| none.to_string())?;
         Ok(Service { interface, calls, form: interface.fingerprint.head() })
     }

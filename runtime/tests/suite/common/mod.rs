@@ -686,7 +686,7 @@ pub fn interface(
     let described = messages.iter().map(|&(name, sender, parameters)| Message {
         name: Str::new(name),
         sender,
-        parameters: leak(parameters.iter().map(|&ty| Parameter { name: Str::new("x"), ty }).collect()),
+        parameters: leak(parameters.iter().map(|&ty| Parameter::new("x", ty)).collect()),
         marshalling: None,
     });
     let mut next = vec![Interface::NONE; states.len() * messages.len()];

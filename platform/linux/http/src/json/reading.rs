@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 
 use data_encoding::BASE64;
+use drystone_component::form::Form;
 use drystone_component::{Interface, Member, Parameter, Side, Type, members};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
 
 use drystone_net::datum::Datum;
+
+use super::sequences::Element;
 
 /// The member of an object that stands for a TEXT that is not UTF-8.
 const BYTES: &str = "base64";
@@ -61,7 +64,7 @@ impl<'de> Visitor<'de> for Named {
 }
 
 /// A member's name, or a string.
-struct Key;
+pub(super) struct Key;
 
 impl<'de> DeserializeSeed<'de> for Key {
     type Value = Cow<'de, str>;
@@ -134,7 +137,7 @@ impl<'de> Visitor<'de> for Values {
                 return Err(A::Error::custom(format_args!("{name} is there twice")));
             }
             match member {
-                Member::Value(..) => values[at] = Some(map.next_value_seed(One(&parameters[at]))?),
+                Member::Value(..) => values[at] = Some(map.next_value_seed(OneOf(&parameters[at]))?),
                 Member::Record(name, fields) => {
                     let parameters = &parameters[at..at + fields.len()];
                     let fields = Values { parameters, within: within + name.len() + 1 };
@@ -154,7 +157,26 @@ impl<'de> Visitor<'de> for Values {
 }
 
 /// One parameter's value.
-pub(super) struct One(pub(super) &'static Parameter);
+pub(super) struct OneOf(pub(super) &'static Parameter);
+
+impl<'de> DeserializeSeed<'de> for OneOf {
+    type Value = Datum<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        let (name, ty) = (self.0.name.get(), self.0.ty);
+        if ty != Type::Sequence {
+            return One { name, ty }.deserialize(deserializer);
+        }
+        let form = Form::new(self.0.form.get());
+        Element { name, form }.deserialize(deserializer).map(|bytes| Datum::Sequence(Cow::Owned(bytes)))
+    }
+}
+
+/// A value by itself.
+pub(super) struct One {
+    pub(super) name: &'static str,
+    pub(super) ty: Type,
+}
 
 impl<'de> DeserializeSeed<'de> for One {
     type Value = Datum<'de>;
@@ -166,7 +188,7 @@ impl<'de> DeserializeSeed<'de> for One {
 
 impl One {
     fn of_text<'de, E: Error>(&self, text: Cow<'de, str>) -> Result<Datum<'de>, E> {
-        let found = match self.0.ty {
+        let found = match self.ty {
             Type::Text => {
                 return Ok(Datum::Text(match text {
                     Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
@@ -191,26 +213,26 @@ impl<'de> Visitor<'de> for One {
     type Value = Datum<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let wanted = match self.0.ty {
+        let wanted = match self.ty {
             Type::Boolean => "true or false",
             Type::Character => "a string of one character up to U+00FF",
             Type::Integer => "a whole number of 64 bits",
             Type::Real => "a number",
             Type::Text => "a string, or an object such as {\"base64\":\"AAEC\"}",
-            Type::Component | Type::Sequence => "nothing",
+            Type::Component | Type::Sequence => unreachable!("it is no value by itself"),
         };
-        write!(f, "{wanted} for {}", self.0.name.get())
+        write!(f, "{wanted} for {}", self.name)
     }
 
     fn visit_bool<E: Error>(self, x: bool) -> Result<Self::Value, E> {
-        match self.0.ty {
+        match self.ty {
             Type::Boolean => Ok(Datum::Boolean(x)),
             _ => Err(E::invalid_type(Unexpected::Bool(x), &self)),
         }
     }
 
     fn visit_i64<E: Error>(self, x: i64) -> Result<Self::Value, E> {
-        match self.0.ty {
+        match self.ty {
             Type::Integer => Ok(Datum::Integer(x)),
             Type::Real => Ok(Datum::Real(x as f64)),
             _ => Err(E::invalid_type(Unexpected::Signed(x), &self)),
@@ -220,13 +242,13 @@ impl<'de> Visitor<'de> for One {
     fn visit_u64<E: Error>(self, x: u64) -> Result<Self::Value, E> {
         match i64::try_from(x) {
             Ok(x) => self.visit_i64(x),
-            Err(_) if self.0.ty == Type::Real => Ok(Datum::Real(x as f64)),
+            Err(_) if self.ty == Type::Real => Ok(Datum::Real(x as f64)),
             Err(_) => Err(E::invalid_value(Unexpected::Unsigned(x), &self)),
         }
     }
 
     fn visit_f64<E: Error>(self, x: f64) -> Result<Self::Value, E> {
-        match self.0.ty {
+        match self.ty {
             Type::Real => Ok(Datum::Real(x)),
             // JSON has no whole numbers but those that have no fraction: -0, 1.0, 1e3. Beyond this they may have been
             // others.
@@ -245,13 +267,12 @@ impl<'de> Visitor<'de> for One {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let key = map.next_key_seed(Key)?;
-        if self.0.ty != Type::Text || key.as_deref() != Some(BYTES) {
+        if self.ty != Type::Text || key.as_deref() != Some(BYTES) {
             return Err(A::Error::invalid_type(Unexpected::Map, &self));
         }
         let text = map.next_value_seed(Key)?;
         let bytes = BASE64.decode(text.as_bytes());
-        let bytes =
-            bytes.map_err(|_| A::Error::custom(format_args!("{}: that is no base64", self.0.name.get())))?;
+        let bytes = bytes.map_err(|_| A::Error::custom(format_args!("{}: that is no base64", self.name)))?;
         match map.next_key_seed(Key)? {
             None => Ok(Datum::Text(Cow::Owned(bytes))),
             Some(_) => Err(A::Error::invalid_type(Unexpected::Map, &self)),

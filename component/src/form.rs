@@ -1,0 +1,141 @@
+//! The form of a value: what it consists of, as a text, which describes the elements of sequences.
+//!
+//! A BOOLEAN is `b`, a CHARACTER `c`, an INTEGER `i`, a REAL `r`, a TEXT `t`; a sequence is `[` and the form of its
+//! elements; and a record is `(`, its fields, each a name, `:` and a form, with commas between them, and `)`. A sequence
+//! of points is `[(x:i,y:i)`.
+
+/// A form. Texts that are none make its methods panic: forms come from compilers, never from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form<'a>(&'a str);
+
+/// What a value is.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind<'a> {
+    /// `BOOLEAN`
+    Boolean,
+    /// `CHARACTER`
+    Character,
+    /// `INTEGER`
+    Integer,
+    /// `REAL`
+    Real,
+    /// `TEXT`
+    Text,
+    /// A sequence with such elements.
+    Sequence(Form<'a>),
+    /// A record with these fields.
+    Record(Fields<'a>),
+}
+
+/// The fields of a record, in the order in which they are declared.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a>(&'a str);
+
+impl<'a> Form<'a> {
+    /// The first form of a text.
+    pub fn new(text: &'a str) -> Form<'a> {
+        Form(&text[..length(text.as_bytes())])
+    }
+
+    /// What the value is.
+    pub fn kind(self) -> Kind<'a> {
+        match self.0.as_bytes()[0] {
+            b'b' => Kind::Boolean,
+            b'c' => Kind::Character,
+            b'i' => Kind::Integer,
+            b'r' => Kind::Real,
+            b't' => Kind::Text,
+            b'[' => Kind::Sequence(Form(&self.0[1..])),
+            _ => Kind::Record(Fields(&self.0[1..self.0.len() - 1])),
+        }
+    }
+
+    /// Whether the word of such a value is a pointer, to what counts its holders.
+    pub fn is_held(self) -> bool {
+        matches!(self.0.as_bytes()[0], b't' | b'[' | b'(')
+    }
+
+    /// Whether there is a REAL in it.
+    pub fn has_real(self) -> bool {
+        match self.kind() {
+            Kind::Real => true,
+            Kind::Sequence(element) => element.has_real(),
+            Kind::Record(mut fields) => fields.any(|(_, form)| form.has_real()),
+            _ => false,
+        }
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// For each field, in order, the word of the record in which it is: those that are held come first.
+    pub fn words(self) -> impl Iterator<Item = (usize, Form<'a>)> {
+        let mut held = 0;
+        let mut plain = self.filter(|(_, form)| form.is_held()).count();
+        self.map(move |(_, form)| {
+            let next = if form.is_held() { &mut held } else { &mut plain };
+            *next += 1;
+            (*next - 1, form)
+        })
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = (&'a str, Form<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (name, rest) = self.0.split_once(':')?;
+        let form = Form::new(rest);
+        let rest = &rest[form.0.len()..];
+        self.0 = rest.strip_prefix(',').unwrap_or(rest);
+        Some((name, form))
+    }
+}
+
+/// How many bytes the first form takes.
+fn length(text: &[u8]) -> usize {
+    match text[0] {
+        b'[' => 1 + length(&text[1..]),
+        b'(' => {
+            let mut open = 0;
+            let closes = |byte: &u8| {
+                open += i32::from(*byte == b'(') - i32::from(*byte == b')');
+                open == 0
+            };
+            1 + text.iter().position(closes).expect("a record has its end")
+        }
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::{String, ToString};
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    fn shown(form: Form<'_>) -> String {
+        match form.kind() {
+            Kind::Sequence(element) => String::from("SEQUENCE OF ") + &shown(element),
+            Kind::Record(fields) => {
+                let fields: Vec<String> =
+                    fields.map(|(name, form)| name.to_string() + " " + &shown(form)).collect();
+                String::from("{") + &fields.join(", ") + "}"
+            }
+            plain => alloc::format!("{plain:?}"),
+        }
+    }
+
+    #[test]
+    fn forms_are_read_as_they_are_meant() {
+        let form = Form::new("[(a:i,rest:[(),p:(x:r,y:[[t),last:b)");
+        let expected = "SEQUENCE OF {a Integer, rest SEQUENCE OF {}, \
+            p {x Real, y SEQUENCE OF SEQUENCE OF Text}, last Boolean}";
+        assert_eq!(shown(form), expected);
+        assert!(form.has_real() && !Form::new("(a:[t,b:i)").has_real());
+        let Kind::Sequence(element) = form.kind() else { panic!("it is a sequence") };
+        let Kind::Record(fields) = element.kind() else { panic!("it is a record") };
+        let words: Vec<usize> = fields.words().map(|(word, _)| word).collect();
+        assert_eq!(words, [2, 0, 1, 3]);
+    }
+}

@@ -1,0 +1,130 @@
+//! Sequences as bytes, for other programs: XDR (RFC 4506), a variable-length array of the elements that the
+//! [`Form`] describes. A record is a structure of its fields in their order; one without fields is an unsigned int, 0,
+//! so that no number of elements fits into too few bytes.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use drystone_component::form::{Form, Kind};
+use drystone_component::wire::{Reader, put_opaque, put_u32, put_u64};
+
+use super::equality::word_of;
+use super::holding::{Shape, words};
+use super::sequences::{self, count};
+use super::{bytes, drop, make, records};
+use crate::heap::Heap;
+use crate::layout::TextHead;
+use crate::long::Caller;
+
+/// Appends a value.
+///
+/// # Errors
+/// A text takes 4 GB or more.
+///
+/// # Safety
+/// The word is a live value of that form.
+pub unsafe fn encode(word: u64, form: Form<'_>, out: &mut Vec<u8>) -> Result<(), String> {
+    let held = word as *const TextHead;
+    // SAFETY: the value is what its form says.
+    unsafe {
+        match form.kind() {
+            Kind::Boolean | Kind::Character => put_u32(out, word as u32),
+            Kind::Integer | Kind::Real => put_u64(out, word),
+            Kind::Text => {
+                let text = bytes(held);
+                if u32::try_from(text.len()).is_err() {
+                    return Err("a text of 4 GB or more cannot leave the program".to_string());
+                }
+                put_opaque(out, text);
+            }
+            Kind::Sequence(element) => {
+                put_u32(out, count(held) as u32);
+                for index in 0..count(held) {
+                    encode(*words(held).add(index), element, out)?;
+                }
+            }
+            Kind::Record(fields) if fields.count() == 0 => put_u32(out, 0),
+            Kind::Record(fields) => {
+                fields.words().try_for_each(|(word, form)| encode(word_of(held, word), form, out))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a value that must be there whole. Its word owns it.
+///
+/// # Errors
+/// What is wrong with the bytes; or there is no memory.
+pub fn decode(heap: &mut Heap, form: Form<'_>, bytes: &[u8]) -> Result<u64, String> {
+    let mut reader = Reader::new(bytes);
+    let word = value(heap, form, &mut reader)?;
+    reader.end().inspect_err(|_| {
+        if form.is_held() {
+            // SAFETY: the value was just made, and nobody else knows it.
+            unsafe { drop(heap, word as *mut TextHead) };
+        }
+    })?;
+    Ok(word)
+}
+
+/// Reads one value.
+fn value(heap: &mut Heap, form: Form<'_>, reader: &mut Reader<'_>) -> Result<u64, String> {
+    let memory = |_| "out of memory".to_string();
+    match form.kind() {
+        Kind::Boolean => match reader.word("a BOOLEAN")? {
+            value @ 0..=1 => Ok(value.into()),
+            _ => Err("a BOOLEAN is neither 0 nor 1".to_string()),
+        },
+        Kind::Character => match reader.word("a CHARACTER")? {
+            value @ 0..=255 => Ok(value.into()),
+            _ => Err("a CHARACTER is above 255".to_string()),
+        },
+        Kind::Integer => reader.hyper("an INTEGER"),
+        Kind::Real => reader.hyper("a REAL"),
+        Kind::Text => make(heap, reader.opaque("a TEXT")?).map(|text| text as u64).map_err(memory),
+        Kind::Sequence(element) => {
+            let count = reader.word("the length of a sequence")? as usize;
+            // Each element takes a word at least.
+            if count > reader.left() / 4 {
+                return Err("a sequence is cut off".to_string());
+            }
+            let places = (0..count).map(|index| (index, element));
+            // SAFETY: the heap is borrowed, and no other process runs.
+            let made = unsafe { sequences::make(Caller::HASTY, heap, count, element.is_held()) };
+            fill(heap, made.map_err(memory)?, places, reader)
+        }
+        Kind::Record(fields) if fields.count() == 0 => match reader.word("a record without fields")? {
+            0 => Ok(0),
+            _ => Err("a record without fields isn't 0".to_string()),
+        },
+        Kind::Record(fields) => {
+            let (all, held) = (fields.count(), fields.filter(|(_, form)| form.is_held()).count());
+            let made = records::make(heap, Shape { words: all as u32, owned: held as u32 });
+            fill(heap, made.map_err(memory)?, fields.words(), reader)
+        }
+    }
+}
+
+/// Reads the words of a new record or sequence. If one is wrong, all of it is dropped.
+fn fill<'f>(
+    heap: &mut Heap,
+    whole: *mut TextHead,
+    mut places: impl Iterator<Item = (usize, Form<'f>)>,
+    reader: &mut Reader<'_>,
+) -> Result<u64, String> {
+    let filled = places.try_for_each(|(word, form)| {
+        let value = value(heap, form, reader)?;
+        // SAFETY: the block is new, nobody else knows it, and it has these words.
+        unsafe { *words(whole).add(word) = value };
+        Ok(())
+    });
+    match filled {
+        Ok(()) => Ok(whole as u64),
+        Err(why) => {
+            // SAFETY: the block is new; its words are 0 or own what was read.
+            unsafe { drop(heap, whole) };
+            Err(why)
+        }
+    }
+}
