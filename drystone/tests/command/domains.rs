@@ -52,6 +52,54 @@ fn a_server_answers_wherever_it_is() {
     }
 }
 
+/// Sends sequences of all kinds of values, and writes what comes back.
+pub const SEQUENCES: &str = "
+    RECORD Part; b: BOOLEAN; name: TEXT; c: CHARACTER; sizes: SEQUENCE OF INTEGER; x: REAL END Part;
+    INTERFACE Mirror;
+      { IN Show(n: INTEGER; parts: SEQUENCE OF Part; t: TEXT)
+        OUT Seen(parts: SEQUENCE OF Part; names: SEQUENCE OF SEQUENCE OF TEXT; n: INTEGER) }
+    END Mirror;
+    COMPONENT Glass OFFERS Mirror;
+      IMPLEMENTATION Mirror;
+      VARIABLE i: INTEGER; part: Part; names: SEQUENCE OF SEQUENCE OF TEXT;
+      BEGIN
+        WHILE ?ANY DO
+          CASE ? OF
+            Show(n, parts, t):
+              names := [];
+              FOREACH i, part OF parts DO APPEND(names, [t, part.name]); APPEND(parts[i].sizes, n) END;
+              !Seen(parts, names, COUNT(parts))
+          END
+        END
+      END Mirror;
+    END Glass;
+    COMPONENT Viewer REQUIRES Mirror;
+    VARIABLE parts, back: SEQUENCE OF Part; names: SEQUENCE OF SEQUENCE OF TEXT; i, n: INTEGER;
+    ACTIVITY
+      Mirror!Show(7, [Part(b: TRUE, name: \"a\", c: \"z\", sizes: [1, -2], x: 0.5), Part()], \"t\");
+      Mirror?Seen(back, names, n);
+      WRITE(n); WRITE(back[0].b); WRITE(back[0].name); WRITE(back[0].c); WRITE(back[0].x); WRITE(COUNT(back[0].sizes));
+      WRITE(back[0].sizes[1]); WRITE(back[1].sizes[0]); WRITE(names[0][1] + names[1][0]); WRITELINE;
+      Mirror!Show(0, [], \"\"); Mirror?Seen(back, names, n); WRITE(n); WRITE(COUNT(back)); WRITE(COUNT(names)); WRITELINE;
+      FOR i := 1 TO 5000 DO APPEND(parts, Part(name: TEXT(i), sizes: [i, i * i])) END;
+      Mirror!Show(9, parts, \"\"); Mirror?Seen(back, names, n);
+      WRITE(n); WRITE(\" \"); WRITE(back[4999].name); WRITE(\" \"); WRITE(back[4999].sizes[1]); WRITE(names[77][1]);
+      WRITE(parts = back); FOREACH i OF back DO REMOVE(back[i].sizes, 2) END; WRITE(parts = back); HALT(0)
+    END Viewer;
+    ";
+
+/// What it writes.
+pub const SEEN: &str = "2TRUEaz0.53-27at\n000\n5000 5000 2500000078FALSETRUE";
+
+#[test]
+fn sequences_cross_whole() {
+    let main = "COMPONENT Main; VARIABLE g: Glass; v: Viewer;
+        BEGIN NEW(g) AT \"PLACE\"; NEW(v); CONNECT(Mirror(v), g) END Main;";
+    for place in places() {
+        assert_eq!(output_of(place, &[SEQUENCES, main].concat()), SEEN, "{place:?}");
+    }
+}
+
 #[test]
 fn large_texts_cross_whole() {
     let program = with_server(

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use crate::bindings::Server;
 use crate::certificates::{authority, certify};
+use crate::domains::{SEEN, SEQUENCES};
 use crate::peer::Running;
 use crate::{complaint, drystone, printed, status};
 
@@ -50,6 +51,27 @@ COMPONENT {ISOLATED} Box;
 VARIABLE box: Box;
 BEGIN NEW(box); DELETE(box); WRITE(\"on\"); WRITELINE END Main;
 ";
+
+#[test]
+fn sequences_cross_whole() {
+    let port = free_port();
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let server = format!(
+        "{SEQUENCES} COMPONENT {{ENTRYPOINT}} Main; VARIABLE g: Glass;
+         BEGIN NEW(g); EXPORT(Mirror(g), \"tcp://127.0.0.1:{port}/mirror\"); WRITE(\"ready\"); WRITELINE;
+           PASSIVATE(600000) END Main;"
+    );
+    let client = format!(
+        "{SEQUENCES} COMPONENT {{ENTRYPOINT}} Main; VARIABLE v: Viewer;
+         BEGIN NEW(v); CONNECT(Mirror(v), \"tcp://127.0.0.1:{port}/mirror\") END Main;"
+    );
+    for (file, text) in [("server.dry", server), ("client.dry", client)] {
+        fs::write(folder.path().join(file), text).expect("a temporary folder can be written");
+    }
+    let _server = Server::start(folder.path(), &["run", "server.dry"]);
+    let output = drystone(folder.path(), &["run", "client.dry"]);
+    assert_eq!(printed(&output), SEEN, "{}", complaint(&output));
+}
 
 /// A folder with both programs.
 fn folder(port: u16, count: &str) -> TempDir {

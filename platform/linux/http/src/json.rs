@@ -241,6 +241,45 @@ mod tests {
     }
 
     #[test]
+    fn sequences_are_arrays() {
+        static SEQUENCES: [Parameter; 2] = [
+            Parameter {
+                form: Str::new("[(name:t,sizes:[i,none:(),x:r,c:c)"),
+                ..parameter("parts", Type::Sequence)
+            },
+            Parameter { form: Str::new("[[b"), ..parameter("nested", Type::Sequence) },
+        ];
+        let json = concat!(
+            r#"{"parts":[{"name":"é","sizes":[1,-2],"none":{},"x":"NaN","c":"z"},"#,
+            r#"{"name":{"base64":"/w=="},"sizes":[],"none":{},"x":1.5,"c":"\u0000"}],"#,
+            r#""nested":[[true],[],[false,true]]}"#
+        );
+        let read_back = read(json.as_bytes(), &SEQUENCES).expect("it is right");
+        let mut out = Vec::new();
+        write_values(&mut out, &SEQUENCES, read_back.iter().cloned());
+        assert_eq!(String::from_utf8(out).expect("JSON is UTF-8"), json);
+        let Datum::Sequence(nested) = &read_back[1] else { panic!("it is a sequence") };
+        let words = [3_u32, 1, 1, 0, 2, 0, 1].map(u32::to_be_bytes).concat();
+        assert_eq!(nested[..], words);
+        for (json, wanted) in [
+            (r#"{"nested":[[1]]}"#, "invalid type: integer `1`, expected true or false for nested"),
+            (r#"{"nested":[true]}"#, "invalid type: boolean `true`, expected an array for nested"),
+            (r#"{"parts":[{"sizes":[]}]}"#, "name is missing in parts"),
+            (r#"{"parts":[{"name":"","name":""}]}"#, "name is there twice in parts"),
+            (r#"{"parts":[{"size":1}]}"#, "there is no field size in parts"),
+            (r#"{"parts":[],"nested":[],"parts":[]}"#, "parts is there twice"),
+            (r#"{"parts":null}"#, "invalid type: null, expected an array for parts"),
+            (
+                r#"{"parts":[{"none":[]}]}"#,
+                "invalid type: sequence, expected an object for an element of parts",
+            ),
+        ] {
+            let why = read(json.as_bytes(), &SEQUENCES).unwrap_err();
+            assert!(why.starts_with(wanted), "{json}: {why}");
+        }
+    }
+
+    #[test]
     fn whole_numbers_may_be_written_as_any_number_may() {
         for (written, number) in [
             ("-0", 0),
