@@ -189,7 +189,11 @@ pub fn expression(v: &mut impl Visitor, e: &Expression) {
             expression(v, t);
             place(v, p);
         }
-        ReceiveTest(c, _) | Input(c, _) => channel(v, c),
+        ReceiveTest(c, _) => channel(v, c),
+        Input(c, _, limit) => {
+            channel(v, c);
+            limit.iter().for_each(|e| expression(v, e));
+        }
         Await(condition, limit) => {
             expression(v, condition);
             expression(v, limit);

@@ -284,7 +284,11 @@ impl Walk<'_> {
                 self.write(target);
             }
             Locked(mode, inner) => self.locked(Some(*mode), expression.span, |walk| walk.expression(inner)),
-            ReceiveTest(channel, _) | Input(channel, _) => self.channel(channel, expression.span),
+            ReceiveTest(channel, _) => self.channel(channel, expression.span),
+            Input(channel, _, limit) => {
+                self.channel(channel, expression.span);
+                self.expressions(limit.as_deref());
+            }
             Await(condition, limit) => {
                 self.event(Event::Await, expression.span);
                 self.expressions([&**condition, &**limit]);

@@ -536,8 +536,8 @@ pub enum ExpressionKind {
     Attributed(Vec<Name>, Box<Expression>),
     /// `[channel] ? pattern`
     ReceiveTest(Option<Designator>, Pattern),
-    /// `INPUT([channel,] pattern)`
-    Input(Option<Designator>, Pattern),
+    /// `INPUT([channel,] pattern [, limit])`. Of `INPUT(a, b)` only the names tell whether b is the limit.
+    Input(Option<Designator>, Pattern, Option<Box<Expression>>),
     /// `EXISTS(designator)`
     Exists(Designator),
     /// `designator OFFERS facets`

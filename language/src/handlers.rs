@@ -382,8 +382,8 @@ impl Check<'_> {
                 self.expression(inner);
                 self.locked = before;
             }
-            ReceiveTest(channel, _) | Input(channel, _) => self.channel(channel, span),
-            Await(..) => self.refuse(span, "a handler can't wait", WAIT),
+            ReceiveTest(channel, _) | Input(channel, _, None) => self.channel(channel, span),
+            Await(..) | Input(_, _, Some(_)) => self.refuse(span, "a handler can't wait", WAIT),
             Call(..) => self.procedure(span),
             Count(_) | Exists(_) | Offers(..) | Requires(..) | Is(..) => {
                 self.refuse(span, "components stay in their program", PLAIN);

@@ -793,8 +793,8 @@ pub enum ExpressionKind {
     Locked(LockMode, Box<Expression>),
     /// Waits until the answer is known.
     ReceiveTest(Channel, Pattern),
-    /// Does not wait.
-    Input(Channel, Pattern),
+    /// Does not wait; or waits so many units of time at most.
+    Input(Channel, Pattern, Option<Box<Expression>>),
     /// `AWAIT(condition, n)`: waits until the condition holds or n units of time have passed; whether it holds.
     Await(Box<Expression>, Box<Expression>),
     /// The container has a component, or the element exists.

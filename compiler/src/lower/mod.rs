@@ -28,6 +28,7 @@ mod places;
 mod records;
 mod references;
 mod scope;
+mod select;
 mod statements;
 mod temporaries;
 mod texts;

@@ -183,9 +183,21 @@ fn predeclared_statements_and_tests_are_known_by_name_and_parenthesis() {
     assert!(matches!(statement("AWAIT(x)"), StatementKind::Await(_)));
     assert!(matches!(statement("AWAIT := 1"), StatementKind::Assign(..)));
     assert!(matches!(statement("MOVE!M"), StatementKind::Send { .. }));
-    assert!(matches!(expression("INPUT(ANY)"), ExpressionKind::Input(None, Pattern::Any(_))));
-    assert!(matches!(expression("INPUT(M)"), ExpressionKind::Input(None, Pattern::Message(_))));
-    assert!(matches!(expression("INPUT(A(x), M)"), ExpressionKind::Input(Some(_), Pattern::Message(_))));
+    assert!(matches!(expression("INPUT(ANY)"), ExpressionKind::Input(None, Pattern::Any(_), None)));
+    assert!(matches!(expression("INPUT(M)"), ExpressionKind::Input(None, Pattern::Message(_), None)));
+    assert!(matches!(
+        expression("INPUT(A(x), M)"),
+        ExpressionKind::Input(Some(_), Pattern::Message(_), None)
+    ));
+    // Where the names don't tell: see `input` of the checker.
+    assert!(matches!(expression("INPUT(a, b)"), ExpressionKind::Input(Some(_), Pattern::Message(_), None)));
+    for text in ["INPUT(M, 10)", "INPUT(M, n + 1)", "INPUT(M, (n))", "INPUT(ANY, n)", "INPUT(FINISH, n)"] {
+        assert!(matches!(expression(text), ExpressionKind::Input(None, _, Some(_))), "{text}");
+    }
+    for text in ["INPUT(x, M, 10)", "INPUT(x, ANY, n)", "INPUT(I[k](x), M, F(n))", "INPUT(x[M], FINISH, -n)"]
+    {
+        assert!(matches!(expression(text), ExpressionKind::Input(Some(_), _, Some(_))), "{text}");
+    }
     assert!(matches!(expression("EXISTS(a[1])"), ExpressionKind::Exists(_)));
     assert!(matches!(expression("INPUT"), ExpressionKind::Designator(_)));
 }

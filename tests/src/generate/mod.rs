@@ -4,7 +4,7 @@
 //!
 //! A program is a list of [`Step`]s. Each is an interaction pattern with random computations in it (`crowds`, `cuts`,
 //! `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `records`,
-//! `relays`). A step may stand inline, in a procedure, or in a component of its own that answers its holder
+//! `relays`, `waits`). A step may stand inline, in a procedure, or in a component of its own that answers its holder
 //! (`scenario`) and may have steps itself. Output is written only by the entry component, and by components that are
 //! being deleted while the entry component waits.
 
@@ -26,6 +26,7 @@ mod relays;
 mod scenario;
 mod stretches;
 pub mod texts;
+mod waits;
 mod watchers;
 mod wiring;
 
@@ -138,7 +139,7 @@ impl Generator {
         }
         // Patterns that write or may fail have a known order only if nothing runs at the same time.
         let alone = if depth == 0 { 10 } else { 0 };
-        let pattern = self.random.below(26 + alone);
+        let pattern = self.random.below(27 + alone);
         let step = match pattern {
             _ if self.only.is_some() => self.only.map_or_else(Step::default, |only| only(self)),
             0 => self.server(),
@@ -162,12 +163,13 @@ impl Generator {
             20 | 21 => self.cuts(),
             22 | 23 => self.losses(),
             24 | 25 => self.records(),
-            26 | 27 => self.names(),
-            28 => self.changes(),
-            29 => self.containers(),
-            30 | 31 => return self.farewells(),
-            32 => return self.stretches(),
-            33 => return self.crowds(),
+            26 => self.waits(),
+            27 | 28 => self.names(),
+            29 => self.changes(),
+            30 => self.containers(),
+            31 | 32 => return self.farewells(),
+            33 => return self.stretches(),
+            34 => return self.crowds(),
             _ => return self.sleepers(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }

@@ -104,7 +104,7 @@ impl Generator {
         let side = Side { sends: Way::Out, channel: "", loops: 0 };
         let (functions, body) = self.component(|own| own.walk(parts, side));
         let body = if looped {
-            let test = tests(&first(parts), "");
+            let test = self.tests(&first(parts), "");
             format!("WHILE {test} DO\n{body}END;\n")
         } else {
             body
@@ -233,7 +233,7 @@ FOR {i} := 1 TO {count} DO {client_i}?Result({x}); {}END;
                 if firsts[0].0 == side.sends {
                     format!("FOR l{} := 1 TO acc MOD 4 DO\n{body}END;\n", side.loops)
                 } else {
-                    format!("WHILE {} DO\n{body}END;\n", tests(&firsts, channel))
+                    format!("WHILE {} DO\n{body}END;\n", self.tests(&firsts, channel))
                 }
             }
         }
@@ -250,7 +250,18 @@ FOR {i} := 1 TO {count} DO {client_i}?Result({x}); {}END;
 
     /// The condition for taking an alternative: the sender decides freely, the receiver tests what has come.
     fn decision(&mut self, firsts: &[(Way, String)], side: Side) -> String {
-        if firsts[0].0 == side.sends { self.condition(&["acc"], 1) } else { tests(firsts, side.channel) }
+        if firsts[0].0 == side.sends { self.condition(&["acc"], 1) } else { self.tests(firsts, side.channel) }
+    }
+
+    /// Whether one of these messages comes. A limit that is never reached changes nothing.
+    fn tests(&mut self, firsts: &[(Way, String)], channel: &str) -> String {
+        let mut test = |name: &String| match (self.random.one_in(4), channel) {
+            (false, _) => format!("({channel}?{name})"),
+            (true, "") => format!("INPUT({name}, 1000000000)"),
+            (true, _) => format!("INPUT({channel}, {name}, 1000000000)"),
+        };
+        let tests: Vec<_> = firsts.iter().map(|(_, name)| test(name)).collect();
+        format!("({})", tests.join(" OR "))
     }
 
     fn argument(&mut self, ty: &str) -> String {
@@ -303,11 +314,6 @@ fn first(parts: &[Part]) -> Vec<(Way, String)> {
         break;
     }
     found
-}
-
-fn tests(firsts: &[(Way, String)], channel: &str) -> String {
-    let tests: Vec<_> = firsts.iter().map(|(_, name)| format!("({channel}?{name})")).collect();
-    format!("({})", tests.join(" OR "))
 }
 
 fn parenthesised(items: &[String]) -> String {

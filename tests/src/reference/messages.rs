@@ -19,6 +19,8 @@ use super::value::Value;
 pub(super) enum Patience {
     Waits,
     AsksNow,
+    /// Waits until this time.
+    Until(i64),
 }
 
 /// The communication of a channel, as the process finds it.
@@ -237,7 +239,10 @@ impl<'p> Process<'_, 'p> {
             };
             match patience {
                 Patience::Waits => self.wait(event).await,
-                Patience::AsksNow => return Ok(false),
+                Patience::Until(deadline) if self.world.state.borrow().time < deadline => {
+                    self.wait_until(event, deadline).await
+                }
+                Patience::AsksNow | Patience::Until(_) => return Ok(false),
             }
         }
     }
