@@ -71,6 +71,18 @@ fn statement(v: &mut impl Visitor, s: &Statement) {
             }
             otherwise.iter().for_each(|b| block(v, b));
         }
+        Select(alternatives) => {
+            for alternative in alternatives {
+                match alternative {
+                    Alternative::Arrival(c, arrival) => {
+                        channel(v, c);
+                        arrival.targets.iter().for_each(|target| place(v, target));
+                    }
+                    Alternative::Await(e, _) | Alternative::After(e, _) => expression(v, e),
+                }
+                block(v, alternative.block());
+            }
+        }
         While(condition, b) | Repeat(b, condition) => {
             expression(v, condition);
             block(v, b);

@@ -324,6 +324,8 @@ pub enum StatementKind {
         /// After `ELSE`.
         otherwise: Option<Block>,
     },
+    /// `SELECT channel?Get(key): .. | AWAIT(condition): .. | AFTER limit: .. END`
+    Select(Vec<(Alternative, Block)>),
     /// `WHILE .. DO .. END`
     While(Expression, Block),
     /// `REPEAT .. UNTIL ..`
@@ -414,6 +416,17 @@ pub struct Arrival {
     pub variables: Vec<Name>,
     /// The whole.
     pub span: Span,
+}
+
+/// What a branch of SELECT waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Alternative {
+    /// `[channel] ? arrival`
+    Arrival(Option<Designator>, Arrival),
+    /// `AWAIT(condition)`
+    Await(Expression),
+    /// `AFTER limit`
+    After(Expression),
 }
 
 /// `Name [ "[" indices "]" ] { "." field } [ "(" inner ")" ]`; the inner part may name a type, which the checker

@@ -250,7 +250,7 @@ impl Check<'_> {
                 self.expression(condition);
                 number.iter().for_each(|number| self.expression(number));
             }
-            Await(_) | Passivate(_) => self.refuse(span, "a handler can't wait", WAIT),
+            Await(_) | Passivate(_) | Select(_) => self.refuse(span, "a handler can't wait", WAIT),
             Call(..) => self.procedure(span),
             NewText(..) => self.refuse(span, "a handler has no TEXTs", PLAIN),
             Write(_) | WriteHex(_) | WriteLine | Halt(_) => {

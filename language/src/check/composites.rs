@@ -195,6 +195,10 @@ impl<'p> Cargo<'p> {
                 self.whole(condition);
                 number.iter().for_each(|number| self.expression(number));
             }
+            Select(_) => {
+                let message = "SELECT waits for things of this program";
+                self.refuse(span, message, "leave the block before it, or use CASE");
+            }
             Composite(..) => {
                 self.refuse(
                     span,

@@ -25,7 +25,7 @@ pub(super) enum Patience {
 
 /// The communication of a channel, as the process finds it.
 #[derive(Clone, Copy)]
-enum Use {
+pub(super) enum Use {
     Service(CommunicationId),
     Client(End),
 }
@@ -97,12 +97,12 @@ impl<'p> Process<'_, 'p> {
     }
 
     /// Whether the client of this service is lost.
-    fn is_left(&self, id: CommunicationId) -> bool {
+    pub(super) fn is_left(&self, id: CommunicationId) -> bool {
         self.world.state.borrow().communications[&id].leaves_service()
     }
 
     /// This service ends at this point.
-    fn stop(&self) -> Stop {
+    pub(super) fn stop(&self) -> Stop {
         if self.held_lock().is_some() {
             self.unlock();
         }
@@ -154,7 +154,7 @@ impl<'p> Process<'_, 'p> {
         Ok(Some(branch))
     }
 
-    async fn receive_over(
+    pub(super) async fn receive_over(
         &self,
         scope: &Rc<Scope>,
         used: Use,
@@ -206,7 +206,7 @@ impl<'p> Process<'_, 'p> {
         self.test_over(used, channel.interface, pattern, patience, span).await
     }
 
-    async fn test_over(
+    pub(super) async fn test_over(
         &self,
         used: Use,
         interface: InterfaceId,
@@ -248,7 +248,7 @@ impl<'p> Process<'_, 'p> {
     }
 
     /// The communication of a channel.
-    async fn channel(&self, scope: &Rc<Scope>, channel: &'p Channel, span: Span) -> Step<Use> {
+    pub(super) async fn channel(&self, scope: &Rc<Scope>, channel: &'p Channel, span: Span) -> Step<Use> {
         match &channel.kind {
             ChannelKind::Service => match self.world.state.borrow().processes[&self.id].role {
                 Role::Service(id) => Ok(Use::Service(id)),
