@@ -297,7 +297,8 @@ impl<'a> Printer<'a> {
 
     /// Whether the next item begins a SELECT statement.
     fn at_select(&self) -> bool {
-        let behind = self.items[self.position + 1..].iter().filter_map(|item| item.token);
+        let behind = self.items[self.position + 1..].iter();
+        let behind = behind.filter_map(|item| item.token.map(|token| (token, item.text)));
         self.item().is(TokenKind::Name) && parser::is_select(self.item().text, behind)
     }
 

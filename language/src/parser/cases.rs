@@ -8,7 +8,7 @@ use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::source::Span;
 
 /// The word.
-const CASE: &str = "CASE";
+pub(super) const CASE: &str = "CASE";
 
 /// The branches of a CASE, each with its head, and ELSE. `None` for those without the branches that can't be read.
 pub(super) type Branches<H> = (Option<Vec<(H, Block)>>, Option<Block>);

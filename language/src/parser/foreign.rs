@@ -361,7 +361,7 @@ impl Parser<'_> {
         self.line_ends_between(before, here)
     }
 
-    fn kind_at(&self, at: usize) -> TokenKind {
+    pub(super) fn kind_at(&self, at: usize) -> TokenKind {
         self.tokens[at.min(self.tokens.len() - 1)].kind
     }
 

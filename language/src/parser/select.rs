@@ -1,6 +1,6 @@
 //! SELECT. Neither that word nor AFTER is reserved: something of the program may be called so.
 
-use super::cases::{Branches, ends};
+use super::cases::{Branches, CASE, ends};
 use super::state::{Parsed, Parser};
 use crate::ast::{Alternative, StatementKind};
 use crate::lexer::{Keyword, Symbol, TokenKind};
@@ -9,27 +9,33 @@ use crate::source::Diagnostic;
 /// The word.
 const SELECT: &str = "SELECT";
 
+/// Begins a branch for a condition.
+const AWAIT: &str = "AWAIT";
+/// Begins a branch for a time.
+const AFTER: &str = "AFTER";
+
 /// Whether a statement that begins with a name is a SELECT statement: another name follows, or the head of a branch,
 /// which ends with a colon. (`SELECT?Get(key)` receives from something that is called SELECT.)
-pub(crate) fn is_select(name: &str, behind: impl IntoIterator<Item = TokenKind>) -> bool {
+pub(crate) fn is_select<'t>(name: &str, behind: impl IntoIterator<Item = (TokenKind, &'t str)>) -> bool {
     if name != SELECT {
         return false;
     }
     let mut behind = behind.into_iter().peekable();
-    if behind.peek() == Some(&TokenKind::Name) {
+    if matches!(behind.peek(), Some((TokenKind::Name, _))) {
         return true;
     }
-    let has_bar = behind.next_if_eq(&Symbol::Bar.into()).is_some();
-    let begins = match behind.peek() {
-        Some(TokenKind::Symbol(Symbol::Receive)) => true,
-        Some(TokenKind::Name) => has_bar,
+    let has_bar = behind.next_if(|(kind, _)| *kind == Symbol::Bar.into()).is_some();
+    match behind.peek() {
+        // What stands behind a bar may be a label of a CASE around it.
+        Some((TokenKind::Name, AWAIT | AFTER)) if has_bar => true,
+        Some((TokenKind::Name, _)) if has_bar => receives(behind.map(|(kind, _)| kind)),
+        Some((TokenKind::Symbol(Symbol::Receive), _)) => receives(behind.map(|(kind, _)| kind)),
         _ => false,
-    };
-    begins && heads(behind, |kind| kind == Symbol::Receive.into() || !has_bar)
+    }
 }
 
-/// Whether a head begins there, which ends with a colon outside parentheses, and one of its tokens is such.
-fn heads(behind: impl IntoIterator<Item = TokenKind>, is_such: impl Fn(TokenKind) -> bool) -> bool {
+/// Whether the head of a branch for what arrives begins there: `?` and a colon stand outside parentheses.
+fn receives(behind: impl IntoIterator<Item = TokenKind>) -> bool {
     let (mut open, mut found) = (0_usize, false);
     for kind in behind {
         match kind {
@@ -38,9 +44,9 @@ fn heads(behind: impl IntoIterator<Item = TokenKind>, is_such: impl Fn(TokenKind
                 open = open.saturating_sub(1);
             }
             TokenKind::Symbol(Symbol::Colon) if open == 0 => return found,
-            // FINISH and ANY may stand in it.
+            TokenKind::Symbol(Symbol::Receive) => found |= open == 0,
             kind if ends(kind) => return false,
-            _ => found |= open == 0 && is_such(kind),
+            _ => {}
         }
     }
     false
@@ -54,7 +60,14 @@ impl Parser<'_> {
 
     /// Whether the name there begins a SELECT statement.
     pub(super) fn is_select_at(&self, at: usize) -> bool {
-        is_select(self.text_at(at), self.tokens[at + 1..].iter().map(|token| token.kind))
+        let behind = self.tokens[at + 1..].iter().map(|token| (token.kind, self.text_of(*token)));
+        is_select(self.text_at(at), behind) && !self.is_select_case(at + 1)
+    }
+
+    /// Whether CASE and a value stand there, as in BASIC.
+    fn is_select_case(&self, at: usize) -> bool {
+        let is_channel = [Symbol::Receive, Symbol::LeftParenthesis, Symbol::LeftBracket, Symbol::Period];
+        self.text_at(at) == CASE && !is_channel.iter().any(|&symbol| self.kind_at(at + 1) == symbol.into())
     }
 
     pub(super) fn select_statement(&mut self) -> Parsed<Option<StatementKind>> {
@@ -70,12 +83,10 @@ impl Parser<'_> {
 
     /// `[ designator ] "?" arrival | "AWAIT" "(" expression ")" | "AFTER" expression`
     fn alternative(&mut self) -> Parsed<Alternative> {
-        let receives = heads(self.tokens[self.position..].iter().map(|token| token.kind), |kind| {
-            kind == Symbol::Receive.into()
-        });
-        if !receives && self.at(TokenKind::Name) {
+        let arrives = receives(self.tokens[self.position..].iter().map(|token| token.kind));
+        if !arrives && self.at(TokenKind::Name) {
             match self.text_of(self.token()) {
-                "AWAIT" if self.kind_after(1) == Symbol::LeftParenthesis.into() => {
+                AWAIT if self.kind_after(1) == Symbol::LeftParenthesis.into() => {
                     self.position += 2;
                     let condition = self.expression()?;
                     if self.at(Symbol::Comma) {
@@ -85,7 +96,7 @@ impl Parser<'_> {
                     self.expect(Symbol::RightParenthesis)?;
                     return Ok(Alternative::Await(condition));
                 }
-                "AFTER" => {
+                AFTER => {
                     self.advance();
                     return self.expression().map(Alternative::After);
                 }

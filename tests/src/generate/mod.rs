@@ -4,7 +4,7 @@
 //!
 //! A program is a list of [`Step`]s. Each is an interaction pattern with random computations in it (`crowds`, `cuts`,
 //! `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `records`,
-//! `relays`, `waits`). A step may stand inline, in a procedure, or in a component of its own that answers its holder
+//! `relays`, `selects`, `waits`). A step may stand inline, in a procedure, or in a component of its own that answers its holder
 //! (`scenario`) and may have steps itself. Output is written only by the entry component, and by components that are
 //! being deleted while the entry component waits.
 
@@ -24,6 +24,7 @@ mod protocols;
 mod records;
 mod relays;
 mod scenario;
+mod selects;
 mod stretches;
 pub mod texts;
 mod waits;
@@ -139,7 +140,7 @@ impl Generator {
         }
         // Patterns that write or may fail have a known order only if nothing runs at the same time.
         let alone = if depth == 0 { 10 } else { 0 };
-        let pattern = self.random.below(27 + alone);
+        let pattern = self.random.below(29 + alone);
         let step = match pattern {
             _ if self.only.is_some() => self.only.map_or_else(Step::default, |only| only(self)),
             0 => self.server(),
@@ -164,12 +165,14 @@ impl Generator {
             22 | 23 => self.losses(),
             24 | 25 => self.records(),
             26 => self.waits(),
-            27 | 28 => self.names(),
-            29 => self.changes(),
-            30 => self.containers(),
-            31 | 32 => return self.farewells(),
-            33 => return self.stretches(),
-            34 => return self.crowds(),
+            27 => self.selects(),
+            28 => self.selects_with_conditions(),
+            29 | 30 => self.names(),
+            31 => self.changes(),
+            32 => self.containers(),
+            33 | 34 => return self.farewells(),
+            35 => return self.stretches(),
+            36 => return self.crowds(),
             _ => return self.sleepers(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }
