@@ -3,8 +3,8 @@
 //!
 //! While the buffer is empty, or holds a message of its own, a side is in state `state`; while the buffer holds a
 //! message for it, in state `seen`. A side that has to wait becomes the communication's one `waiter`; any change wakes
-//! it, and it tries again. A side that waits for the first of several things (`select`) is no waiter, but *watches* each
-//! of them (`watching`).
+//! it, and it tries again. A side that waits for the first of several things (`select`) is no waiter, but *watches*
+//! each of them (`watching`).
 //!
 //! `word` says what both sides may do, `sending` and `receiving` do it for one of them, `ending` ends it, `connection`
 //! finds a client's server, `moving` serves communications with one end outside of the program.

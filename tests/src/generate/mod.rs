@@ -4,9 +4,9 @@
 //!
 //! A program is a list of [`Step`]s. Each is an interaction pattern with random computations in it (`crowds`, `cuts`,
 //! `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `records`,
-//! `relays`, `selects`, `waits`). A step may stand inline, in a procedure, or in a component of its own that answers its holder
-//! (`scenario`) and may have steps itself. Output is written only by the entry component, and by components that are
-//! being deleted while the entry component waits.
+//! `relays`, `selects`, `waits`). A step may stand inline, in a procedure, or in a component of its own that answers
+//! its holder (`scenario`) and may have steps itself. Output is written only by the entry component, and by components
+//! that are being deleted while the entry component waits.
 
 pub mod arrays;
 mod computations;

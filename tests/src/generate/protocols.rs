@@ -244,8 +244,8 @@ FOR {i} := 1 TO {count} DO {client_i}?Result({x}); {}END;
         }
     }
 
-    /// A branch of CASE, or SELECT, for a sequence that begins with a message, and what stands before that. Its variables
-    /// may hide others of their names.
+    /// A branch of CASE, or SELECT, for a sequence that begins with a message, and what stands before that. Its
+    /// variables may hide others of their names.
     fn branch(&mut self, parts: &[Part], side: Side, before: &str) -> String {
         let [Part::Message { name, types, .. }, rest @ ..] = parts else {
             unreachable!("it begins with a message");
