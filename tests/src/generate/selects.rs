@@ -101,12 +101,12 @@ SELECT
 | AWAIT(full): INC(taken); sum := (sum + ({value}) MOD 1000) MOD 9973; full := FALSE
 | {flow}?Item(k): sum := (sum + k) MOD 9973
 | AWAIT((ended = 0) AND (taken < 0)): sum := -1
-{finish}{time}END
+| {flow}?FINISH: INC(ended); AWAIT(full OR (taken = {puts}))
+{time}END
 END
 END
 END {shelf};
-",
-            finish = format!("| {flow}?FINISH: INC(ended); AWAIT(full OR (taken = {puts}))\n"),
+"
         ));
         step.variables = vec![format!("{x}: {source}"), format!("{y}: {shelf}"), format!("{r}: INTEGER")];
         step.statements = format!(
