@@ -25,9 +25,12 @@ pub(crate) fn is_select<'t>(name: &str, behind: impl IntoIterator<Item = (TokenK
         return true;
     }
     let has_bar = behind.next_if(|(kind, _)| *kind == Symbol::Bar.into()).is_some();
-    match behind.peek() {
+    match behind.peek().copied() {
         // What stands behind a bar may be a label of a CASE around it.
-        Some((TokenKind::Name, AWAIT | AFTER)) if has_bar => true,
+        Some((TokenKind::Name, AWAIT | AFTER)) if has_bar => {
+            let label_ends = [Symbol::Colon, Symbol::Comma, Symbol::Range].map(TokenKind::from);
+            behind.nth(1).is_some_and(|(kind, _)| !label_ends.contains(&kind))
+        }
         Some((TokenKind::Name, _)) if has_bar => receives(behind.map(|(kind, _)| kind)),
         Some((TokenKind::Symbol(Symbol::Receive), _)) => receives(behind.map(|(kind, _)| kind)),
         _ => false,
