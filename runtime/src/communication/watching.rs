@@ -9,7 +9,7 @@
 
 use crate::home::home;
 use crate::home::watches::{Place, Watch};
-use crate::instance::monitor;
+use crate::instance::{monitor, rare_of};
 use crate::layout::*;
 use crate::queue::ready;
 
@@ -21,8 +21,10 @@ pub unsafe fn begin(w: *mut Worker, p: *mut Process, watch: Watch) {
     // SAFETY: the communications are live; the home's data are this thread's.
     unsafe {
         for &place in &watch.places {
-            if let Place::Communication(c) = place {
-                (*c).word.flags |= SELECTED;
+            match place {
+                Place::Communication(c) => (*c).word.flags |= SELECTED,
+                // Without a rare part, nobody is told.
+                Place::Connections(instance) => _ = rare_of(w, instance),
             }
         }
         (*home(w)).watches.add(p, watch);
@@ -66,7 +68,7 @@ pub unsafe fn tell(w: *mut Worker, c: *mut Communication) {
     }
 }
 
-/// Something about a component's connections has changed.
+/// Something about the connections of a component with a rare part has changed.
 ///
 /// # Safety
 /// At home.

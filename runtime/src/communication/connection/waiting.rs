@@ -28,7 +28,10 @@ pub unsafe fn wake_instance(w: *mut Worker, instance: *mut Instance) {
     // SAFETY: an instance that goes takes its processes out of its queues before.
     unsafe {
         let rare = rare_if_any(instance);
-        if !rare.is_null() && !(*rare).connecting.is_empty() {
+        if rare.is_null() {
+            return;
+        }
+        if !(*rare).connecting.is_empty() {
             ready_all(w, &mut take(&mut (*rare).connecting));
         }
         watching::tell_of_connections(w, instance);
