@@ -174,16 +174,30 @@ struct Conditions<'a> {
     found: Vec<(Option<ComponentId>, Reads)>,
 }
 
+impl Conditions<'_> {
+    fn find(&mut self, condition: &Expression) {
+        self.found.push((self.component, Reads::of(self.program, condition)));
+    }
+}
+
 impl Visitor for Conditions<'_> {
     fn statement(&mut self, statement: &Statement) {
-        if let StatementKind::Await(condition) = &statement.kind {
-            self.found.push((self.component, Reads::of(self.program, condition)));
+        match &statement.kind {
+            StatementKind::Await(condition) => self.find(condition),
+            StatementKind::Select(alternatives) => {
+                for alternative in alternatives {
+                    if let Alternative::Await(condition, _) = alternative {
+                        self.find(condition);
+                    }
+                }
+            }
+            _ => {}
         }
     }
 
     fn expression(&mut self, expression: &Expression) {
         if let ExpressionKind::Await(condition, _) = &expression.kind {
-            self.found.push((self.component, Reads::of(self.program, condition)));
+            self.find(condition);
         }
     }
 }

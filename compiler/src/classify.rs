@@ -341,6 +341,10 @@ impl Visitor for Gather<'_> {
                 self.facts.waits = true;
                 self.facts.awaits = true;
             }
+            Select(alternatives) => {
+                self.facts.waits = true;
+                self.facts.awaits |= alternatives.iter().any(|it| matches!(it, Alternative::Await(..)));
+            }
             Call(procedure, arguments) => self.call(*procedure, arguments),
             NewComponentAt { template, .. } => {
                 self.facts.waits = true;

@@ -88,22 +88,24 @@ pub fn visit(block: &Block, touch: &mut impl FnMut(Reg, Access)) {
 
 /// The same for what a suspension point does.
 pub fn visit_suspension(op: &SuspensionOp, touch: &mut impl FnMut(Reg, Access)) {
-    let mut reach = |reach: &Reach| match reach {
-        Reach::Service | Reach::Required(_) => {}
-        Reach::Indexed { k: reg, .. } | Reach::Held { instance: reg, .. } => touch(*reg, Access::Read),
-        Reach::HeldSlot { instance, slot } => {
-            touch(*instance, Access::Read);
-            touch(*slot, Access::Read);
-        }
-    };
     match op {
-        SuspensionOp::Send { reach: r, payload, .. } | SuspensionOp::Receive { reach: r, payload, .. } => {
-            reach(r);
+        SuspensionOp::Send { reach, payload, .. } | SuspensionOp::Receive { reach, payload, .. } => {
+            visit_reach(reach, touch);
             touch(payload.communication, Access::Write);
             touch(payload.word, Access::Write);
         }
-        SuspensionOp::Test { reach: r, to, .. } | SuspensionOp::Input { reach: r, to, .. } => {
-            reach(r);
+        SuspensionOp::Test { reach, to, .. } | SuspensionOp::Input { reach, to, .. } => {
+            visit_reach(reach, touch);
+            touch(*to, Access::Write);
+        }
+        SuspensionOp::Select { sources, until, to, .. } => {
+            for source in sources {
+                match source {
+                    Source::Arrival { reach, .. } => visit_reach(reach, touch),
+                    Source::Condition(reg) => touch(*reg, Access::Read),
+                }
+            }
+            until.iter().for_each(|reg| touch(*reg, Access::Read));
             touch(*to, Access::Write);
         }
         SuspensionOp::Call { to, arguments, .. } => {
@@ -115,6 +117,17 @@ pub fn visit_suspension(op: &SuspensionOp, touch: &mut impl FnMut(Reg, Access)) 
         | SuspensionOp::Unlock { .. }
         | SuspensionOp::Home
         | SuspensionOp::Await { .. } => {}
+    }
+}
+
+fn visit_reach(reach: &Reach, touch: &mut impl FnMut(Reg, Access)) {
+    match reach {
+        Reach::Service | Reach::Required(_) => {}
+        Reach::Indexed { k: reg, .. } | Reach::Held { instance: reg, .. } => touch(*reg, Access::Read),
+        Reach::HeldSlot { instance, slot } => {
+            touch(*instance, Access::Read);
+            touch(*slot, Access::Read);
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::mem::{offset_of, size_of};
 
 use drystone_runtime::layout::{
-    Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, SlotTable, TEXT_BYTES, TextHead,
-    TextSlice, Worker,
+    Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, SlotTable, Source, TEXT_BYTES,
+    TextHead, TextSlice, Worker,
 };
 
 pub(crate) const READY_HEAD: i32 = offset_of!(Worker, ready_head) as i32;
@@ -33,5 +33,11 @@ pub(crate) const TEXT_LENGTH: i32 = offset_of!(TextHead, length) as i32;
 pub(crate) const TEXT: i64 = TEXT_BYTES as i64;
 pub(crate) const SLICE_BYTES: i32 = offset_of!(TextSlice, bytes) as i32;
 pub(crate) const SLICE_LENGTH: i32 = offset_of!(TextSlice, length) as i32;
+pub(crate) const SOURCE: i32 = size_of::<Source>() as i32;
+pub(crate) const SOURCE_AT: i32 = offset_of!(Source, at) as i32;
+pub(crate) const SOURCE_INSTANCE: i32 = offset_of!(Source, instance) as i32;
+pub(crate) const SOURCE_INTERFACE: i32 = offset_of!(Source, interface) as i32;
+pub(crate) const SOURCE_WAY: i32 = offset_of!(Source, way) as i32;
+pub(crate) const SOURCE_PATTERN: i32 = offset_of!(Source, pattern) as i32;
 pub(crate) const RETURN_TO: i32 = offset_of!(FrameHead, return_to) as i32;
 pub(crate) const OUTER: i32 = offset_of!(FrameHead, outer) as i32;

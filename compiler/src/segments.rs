@@ -245,7 +245,10 @@ fn extend(
 fn can_be_inlined(block: &Block) -> bool {
     let Some(point) = &block.suspension else { return false };
     match point.op {
-        SuspensionOp::Input { .. } | SuspensionOp::AwaitTested { .. } | SuspensionOp::Call { .. } => false,
+        SuspensionOp::Input { .. }
+        | SuspensionOp::Select { .. }
+        | SuspensionOp::AwaitTested { .. }
+        | SuspensionOp::Call { .. } => false,
         SuspensionOp::Send { .. } | SuspensionOp::Receive { .. } | SuspensionOp::Test { .. } => true,
         SuspensionOp::Lock(_)
         | SuspensionOp::Unlock { .. }

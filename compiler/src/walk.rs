@@ -71,6 +71,18 @@ fn statement(v: &mut impl Visitor, s: &Statement) {
             }
             otherwise.iter().for_each(|b| block(v, b));
         }
+        Select(alternatives) => {
+            for alternative in alternatives {
+                match alternative {
+                    Alternative::Arrival(c, arrival) => {
+                        channel(v, c);
+                        arrival.targets.iter().for_each(|target| place(v, target));
+                    }
+                    Alternative::Await(e, _) | Alternative::After(e, _) => expression(v, e),
+                }
+                block(v, alternative.block());
+            }
+        }
         While(condition, b) | Repeat(b, condition) => {
             expression(v, condition);
             block(v, b);
@@ -197,7 +209,11 @@ pub fn expression(v: &mut impl Visitor, e: &Expression) {
             expression(v, t);
             place(v, p);
         }
-        ReceiveTest(c, _) | Input(c, _) => channel(v, c),
+        ReceiveTest(c, _) => channel(v, c),
+        Input(c, _, limit) => {
+            channel(v, c);
+            limit.iter().for_each(|e| expression(v, e));
+        }
         Await(condition, limit) => {
             expression(v, condition);
             expression(v, limit);

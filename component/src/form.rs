@@ -1,8 +1,8 @@
 //! The form of a value: what it consists of, as a text, which describes the elements of sequences.
 //!
 //! A BOOLEAN is `b`, a CHARACTER `c`, an INTEGER `i`, a REAL `r`, a TEXT `t`; a sequence is `[` and the form of its
-//! elements; and a record is `(`, its fields, each a name, `:` and a form, with commas between them, and `)`. A sequence
-//! of points is `[(x:i,y:i)`.
+//! elements; and a record is `(`, its fields, each a name, `:` and a form, with commas between them, and `)`. A
+//! sequence of points is `[(x:i,y:i)`.
 
 /// A form. Texts that are none make its methods panic: forms come from compilers, never from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 //! statement and expression once, in the order of the text. Judges nothing.
 
 use crate::program::{
-    Argument, Block, Channel, ChannelKind, ConnectEnd, Expression, ExpressionKind, LockMode, Place,
-    PlaceKind, ProcedureId, Program, Statement, StatementKind, VariableId,
+    Alternative, Argument, Block, Channel, ChannelKind, ConnectEnd, Expression, ExpressionKind, LockMode,
+    Place, PlaceKind, ProcedureId, Program, Statement, StatementKind, VariableId,
 };
 use crate::source::Span;
 use std::collections::HashSet;
@@ -145,6 +145,22 @@ impl Walk<'_> {
                     self.block(&branch.block);
                 }
                 otherwise.iter().for_each(|block| self.block(block));
+            }
+            Select(alternatives) => {
+                for alternative in alternatives {
+                    match alternative {
+                        Alternative::Arrival(channel, arrival) => {
+                            self.channel(channel, arrival.span);
+                            arrival.targets.iter().for_each(|target| self.write(target));
+                        }
+                        Alternative::Await(condition, _) => {
+                            self.event(Event::Await, condition.span);
+                            self.expression(condition);
+                        }
+                        Alternative::After(limit, _) => self.expression(limit),
+                    }
+                    self.block(alternative.block());
+                }
             }
             While(condition, body) => {
                 self.expression(condition);
@@ -294,7 +310,11 @@ impl Walk<'_> {
                 self.write(target);
             }
             Locked(mode, inner) => self.locked(Some(*mode), expression.span, |walk| walk.expression(inner)),
-            ReceiveTest(channel, _) | Input(channel, _) => self.channel(channel, expression.span),
+            ReceiveTest(channel, _) => self.channel(channel, expression.span),
+            Input(channel, _, limit) => {
+                self.channel(channel, expression.span);
+                self.expressions(limit.as_deref());
+            }
             Await(condition, limit) => {
                 self.event(Event::Await, expression.span);
                 self.expressions([&**condition, &**limit]);

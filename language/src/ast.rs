@@ -326,6 +326,8 @@ pub enum StatementKind {
         /// After `ELSE`.
         otherwise: Option<Block>,
     },
+    /// `SELECT channel?Get(key): .. | AWAIT(condition): .. | AFTER limit: .. END`
+    Select(Vec<(Alternative, Block)>),
     /// `WHILE .. DO .. END`
     While(Expression, Block),
     /// `REPEAT .. UNTIL ..`
@@ -427,9 +429,20 @@ pub struct Arrival {
     pub span: Span,
 }
 
-/// `Name [ "[" indices "]" ] { "." field | "[" index "]" } [ "(" inner ")" ]`; the inner part may name a type, which the
-/// checker decides (unless it is `ANY`, which can only be a type). The name may be `Variable.field`, read as a qualified
-/// one.
+/// What a branch of SELECT waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Alternative {
+    /// `[channel] ? arrival`
+    Arrival(Option<Designator>, Arrival),
+    /// `AWAIT(condition)`
+    Await(Expression),
+    /// `AFTER limit`
+    After(Expression),
+}
+
+/// `Name [ "[" indices "]" ] { "." field | "[" index "]" } [ "(" inner ")" ]`; the inner part may name a type, which
+/// the checker decides (unless it is `ANY`, which can only be a type). The name may be `Variable.field`, read as a
+/// qualified one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Designator {
     /// The name.
@@ -559,8 +572,8 @@ pub enum ExpressionKind {
     Attributed(Vec<Name>, Box<Expression>),
     /// `[channel] ? pattern`
     ReceiveTest(Option<Designator>, Pattern),
-    /// `INPUT([channel,] pattern)`
-    Input(Option<Designator>, Pattern),
+    /// `INPUT([channel,] pattern [, limit])`. Of `INPUT(a, b)` only the names tell whether b is the limit.
+    Input(Option<Designator>, Pattern, Option<Box<Expression>>),
     /// `EXISTS(designator)`
     Exists(Designator),
     /// `designator OFFERS facets`

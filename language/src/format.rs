@@ -255,9 +255,22 @@ impl<'a> Printer<'a> {
         self.opened = true;
     }
 
-    /// CASE with its branches. A statement that begins in the line of its branch stays there, if it fits.
+    /// CASE with its branches.
     fn case(&mut self, indent: usize) {
         self.head(indent, Keyword::Of);
+        self.branches(indent);
+    }
+
+    /// SELECT with its branches.
+    fn select(&mut self, indent: usize) {
+        self.line(indent, self.position + 1, Joining::Never);
+        self.opened = true;
+        self.branches(indent);
+    }
+
+    /// The branches of CASE or SELECT, ELSE, and END. A statement that begins in the line of its branch stays there, if
+    /// it fits.
+    fn branches(&mut self, indent: usize) {
         while self.item().is_comment() {
             self.comment(indent + STEP);
         }
@@ -280,6 +293,13 @@ impl<'a> Printer<'a> {
     fn at_case(&self) -> bool {
         let behind = self.items[self.position + 1..].iter().filter_map(|item| item.token);
         self.item().is(TokenKind::Name) && parser::is_case(self.item().text, behind)
+    }
+
+    /// Whether the next item begins a SELECT statement.
+    fn at_select(&self) -> bool {
+        let behind = self.items[self.position + 1..].iter();
+        let behind = behind.filter_map(|item| item.token.map(|token| (token, item.text)));
+        self.item().is(TokenKind::Name) && parser::is_select(self.item().text, behind)
     }
 
     fn after_attributes(&self, end: usize) -> usize {
@@ -341,6 +361,7 @@ impl<'a> Printer<'a> {
                 self.rest_of_statement(indent, Joining::Never);
             }
             _ if self.at_case() => self.case(indent),
+            _ if self.at_select() => self.select(indent),
             _ => self.rest_of_statement(indent, Joining::Simple),
         }
     }

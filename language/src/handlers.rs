@@ -250,7 +250,7 @@ impl Check<'_> {
                 self.expression(condition);
                 number.iter().for_each(|number| self.expression(number));
             }
-            Await(_) | Passivate(_) => self.refuse(span, "a handler can't wait", WAIT),
+            Await(_) | Passivate(_) | Select(_) => self.refuse(span, "a handler can't wait", WAIT),
             Call(..) => self.procedure(span),
             NewText(..) => self.refuse(span, "a handler has no TEXTs", PLAIN),
             Write(_) | WriteHex(_) | WriteLine | Halt(_) => {
@@ -391,8 +391,8 @@ impl Check<'_> {
                 self.expression(inner);
                 self.locked = before;
             }
-            ReceiveTest(channel, _) | Input(channel, _) => self.channel(channel, span),
-            Await(..) => self.refuse(span, "a handler can't wait", WAIT),
+            ReceiveTest(channel, _) | Input(channel, _, None) => self.channel(channel, span),
+            Await(..) | Input(_, _, Some(_)) => self.refuse(span, "a handler can't wait", WAIT),
             Call(..) => self.procedure(span),
             Count(_) | Exists(_) | Offers(..) | Requires(..) | Is(..) => {
                 self.refuse(span, "components stay in their program", PLAIN);

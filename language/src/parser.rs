@@ -23,12 +23,14 @@ mod habits;
 mod parameters;
 mod protocols;
 mod records;
+mod select;
 mod state;
 mod statements;
 mod units;
 
 pub(crate) use cases::is_case;
 pub(crate) use expressions::JOINED_COMPARISONS;
+pub(crate) use select::is_select;
 
 use crate::ast::{self, Name};
 use crate::lexer;

@@ -497,6 +497,9 @@ pub enum StatementKind {
         /// message that has one is received: that is an error, or ends a service that has lost its client.
         otherwise: Option<Block>,
     },
+    /// `SELECT`: waits for the first of several things. If several are there, any of them is taken. At least one is an
+    /// arrival or a condition, and at most one is a time.
+    Select(Vec<Alternative>),
     /// `WHILE`
     While(Expression, Block),
     /// `REPEAT`
@@ -630,6 +633,7 @@ impl StatementKind {
             StatementKind::Arrivals { branches, otherwise, .. } => {
                 branches.iter().map(|branch| &branch.block).chain(otherwise).collect()
             }
+            StatementKind::Select(alternatives) => alternatives.iter().map(Alternative::block).collect(),
             StatementKind::While(_, body)
             | StatementKind::Repeat(body, _)
             | StatementKind::For { body, .. }
@@ -686,6 +690,28 @@ impl Arrival {
     /// The last of the branches that takes a message.
     pub fn last_of(branches: &[Arrival]) -> usize {
         branches.iter().rposition(|branch| branch.message.is_some()).expect("the checker saw one")
+    }
+}
+
+/// A branch of SELECT.
+#[derive(Clone, Debug)]
+pub enum Alternative {
+    /// A message comes, or the other side has closed. The communication is evaluated before the wait.
+    Arrival(Channel, Arrival),
+    /// The condition holds. While the process waits, it gives the component's lock up.
+    Await(Expression, Block),
+    /// Nothing else has come after so many units of time. They are evaluated before the wait.
+    After(Expression, Block),
+}
+
+impl Alternative {
+    /// What is done then.
+    pub fn block(&self) -> &Block {
+        match self {
+            Alternative::Arrival(_, Arrival { block, .. })
+            | Alternative::Await(_, block)
+            | Alternative::After(_, block) => block,
+        }
     }
 }
 
@@ -826,8 +852,8 @@ pub enum ExpressionKind {
     Locked(LockMode, Box<Expression>),
     /// Waits until the answer is known.
     ReceiveTest(Channel, Pattern),
-    /// Does not wait.
-    Input(Channel, Pattern),
+    /// Does not wait; or waits so many units of time at most.
+    Input(Channel, Pattern, Option<Box<Expression>>),
     /// `AWAIT(condition, n)`: waits until the condition holds or n units of time have passed; whether it holds.
     Await(Box<Expression>, Box<Expression>),
     /// The container has a component, or the element exists.

@@ -3,7 +3,8 @@
 //!
 //! While the buffer is empty, or holds a message of its own, a side is in state `state`; while the buffer holds a
 //! message for it, in state `seen`. A side that has to wait becomes the communication's one `waiter`; any change wakes
-//! it, and it tries again.
+//! it, and it tries again. A side that waits for the first of several things (`select`) is no waiter, but *watches*
+//! each of them (`watching`).
 //!
 //! `word` says what both sides may do, `sending` and `receiving` do it for one of them, `ending` ends it, `connection`
 //! finds a client's server, `moving` serves communications with one end outside of the program.
@@ -18,8 +19,10 @@ mod ending;
 pub mod moving;
 pub mod rebinding;
 mod receiving;
+pub mod select;
 mod sending;
 mod violation;
+pub mod watching;
 mod word;
 
 use core::ptr::null_mut;
@@ -48,7 +51,7 @@ pub unsafe fn wait(c: *mut Communication, p: *mut Process, status: u8) {
     }
 }
 
-/// Wakes the side that waits.
+/// Wakes the side that waits, and those that watch.
 ///
 /// # Safety
 /// At home; `c` is live.
@@ -61,6 +64,7 @@ pub unsafe fn wake(w: *mut Worker, c: *mut Communication) {
             (*c).waiter = null_mut();
             ready(w, waiter);
         }
+        watching::tell(w, c);
     }
 }
 

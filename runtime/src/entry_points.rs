@@ -111,6 +111,10 @@ entry_points! {
         SENT = ds_sent(w; *mut Communication, &Interface, u32);
         #[suspends] TEST = ds_test(w, p; *mut Communication, &Interface, u32, i32, u32) -> u32 where Two leaves;
     }
+    crate::communication::select {
+        NEWS = ds_news(w, p;) -> u32;
+        #[suspends] SELECT = ds_select(w, p; *mut Source, u32, i64, u32, u32) -> i64 where MinusOne leaves;
+    }
     crate::communication::connection {
         #[suspends] CONNECT = ds_connect(w, p; *mut RequiredSlot, usize, u32) -> Status where NotZero leaves;
         #[suspends] DISCONNECT = ds_disconnect(w, p; *mut RequiredSlot, u32) -> Status where NotZero leaves;
@@ -256,6 +260,7 @@ entry_points! {
         ALARM_OVER = ds_alarm_over(w; i64, i64);
         DEADLINE = ds_deadline(w; i64) -> i64;
         IS_PAST = ds_is_past(w; i64) -> u32;
+        LIMIT = ds_limit(w; i64) -> i64;
         #[suspends] PASSIVATE = ds_passivate(w, p; i64, u32) -> Status where NotZero leaves;
         RANDOM = ds_random(w, p; i64, i64, u32) -> i64;
         TIME = ds_time(w;) -> i64;

@@ -278,6 +278,7 @@ pub fn waits_for(status: u8) -> &'static str {
     match status {
         ROOM => ", which waits for its message to be received",
         NEWS => ", which waits for a message",
+        SELECTS => ", which waits for the first of several things",
         ENTRY => ", which waits for the component's lock",
         AWAITS_SHARED | AWAITS_EXCLUSIVE => ", which waits for its condition",
         CONNECTION => ", which waits for a connection",

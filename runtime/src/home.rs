@@ -15,6 +15,7 @@ pub mod roots;
 pub mod surplus;
 pub mod templates;
 pub mod timers;
+pub mod watches;
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -36,6 +37,7 @@ use self::roots::Roots;
 use self::surplus::Surplus;
 use self::templates::Templates;
 use self::timers::Timers;
+use self::watches::Watches;
 use crate::far::{Guest, Waker};
 use crate::layout::{OTHER, Process, Worker};
 use crate::platform::Platform;
@@ -142,6 +144,8 @@ pub struct Home {
     pub outgoing: Outgoing,
     /// Processes that sleep.
     pub timers: Timers,
+    /// What processes watch that wait for the first of several things.
+    pub watches: Watches,
     /// Components that are being deleted.
     pub deletions: Deletions,
     /// Templates that no compiler made.
@@ -166,6 +170,7 @@ impl Home {
             communications: Communications::default(),
             outgoing: Outgoing::new(),
             timers: Timers::new(),
+            watches: Watches::new(),
             deletions: Deletions::default(),
             templates: Templates::default(),
             parallel: Parallel::new(),

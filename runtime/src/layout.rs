@@ -108,6 +108,8 @@ pub const RECALLED: u8 = 15;
 pub const PREEMPTED: u8 = 16;
 /// [`Process::status`]: waits until less output is queued.
 pub const WRITES: u8 = 17;
+/// [`Process::status`]: waits for the first of several things, see the communication module's `select`.
+pub const SELECTS: u8 = 18;
 
 /// [`Process::lock`]: not at all.
 pub const LOCK_NONE: u8 = 0;
@@ -175,6 +177,9 @@ pub const LEAVES: u16 = 32;
 pub const STREAMS: u16 = 64;
 /// The service is in its FINALLY: it neither sends nor receives any more, and its client waits until it has ended.
 pub const ENDING: u16 = 128;
+/// Processes that wait for the first of several things watch it, beside the one that may be its waiter. Generated code
+/// leaves such a communication to the runtime, which tells them.
+pub const SELECTED: u16 = 256;
 
 /// A component at run time. Slots and variables follow, as its template says.
 #[repr(C)]
@@ -374,6 +379,35 @@ pub enum Status {
     Leave = 1,
 }
 
+/// One of the things for which a process waits, as `ds_select` gets it.
+#[repr(C)]
+pub struct Source {
+    /// *inline* The required slot, the offered slot of a component that is held, or the service's communication; for a
+    /// condition, whether it holds.
+    pub at: usize,
+    /// *inline* The component that is held.
+    pub instance: *mut Instance,
+    /// *inline* The communication's interface.
+    pub interface: *const drystone_component::Interface,
+    /// *inline* [`SOURCE_SERVICE`] and the constants that follow.
+    pub way: u32,
+    /// *inline* A message, or as `ds_test` has it; or [`ANYTHING`].
+    pub pattern: i32,
+}
+
+/// [`Source::way`]: the client of this service.
+pub const SOURCE_SERVICE: u32 = 0;
+/// [`Source::way`]: the server of a required interface.
+pub const SOURCE_REQUIRED: u32 = 1;
+/// [`Source::way`]: a component that is held.
+pub const SOURCE_HELD: u32 = 2;
+/// [`Source::way`]: a condition.
+pub const SOURCE_CONDITION: u32 = 3;
+/// [`Source::pattern`]: any message, or that the other side has closed.
+pub const ANYTHING: i32 = -3;
+/// A deadline that never comes.
+pub const NEVER: i64 = i64::MAX;
+
 /// Run-time errors, by the numbers that generated code passes.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -408,6 +442,10 @@ const _: () = {
     assert!(size_of::<Process>() == 32 && offset_of!(Process, lock) == 26);
     assert!(offset_of!(Communication, waiter) == 32 && offset_of!(Communication, word) == 40);
     assert!(size_of::<Communication>() == PAYLOAD);
+    assert!(
+        size_of::<Source>() == 32 && offset_of!(Source, instance) == 8 && offset_of!(Source, interface) == 16
+    );
+    assert!(offset_of!(Source, way) == 24 && offset_of!(Source, pattern) == 28);
     assert!(size_of::<Instance>() == 24 && offset_of!(Instance, lock) == 16);
     assert!(size_of::<OfferedSlot>() == 16 && size_of::<RequiredSlot>() == 48);
     assert!(size_of::<FrameHead>() == 32 && size_of::<TextHead>() == TEXT_BYTES);

@@ -63,6 +63,16 @@ pub unsafe extern "C" fn ds_deadline(w: *mut Worker, n: i64) -> i64 {
     now.saturating_add(n.max(0))
 }
 
+/// When a wait of at most n units of time is over that begins now: at once, if n isn't positive.
+///
+/// # Safety
+/// `w` is the worker of this thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_limit(w: *mut Worker, n: i64) -> i64 {
+    // SAFETY: `w` is this thread's worker.
+    if n > 0 { unsafe { ds_deadline(w, n) } } else { i64::MIN }
+}
+
 /// Whether a deadline has come.
 ///
 /// # Safety

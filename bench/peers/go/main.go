@@ -49,6 +49,7 @@ var programs = map[string]program{
 	"crc32":             crc32(),
 	"hash":              hash(),
 	"base64":            base64(),
+	"select":            selectOf8(),
 }
 
 // What is measured by other things than the time of a run; servers run until they are ended.

@@ -3,6 +3,7 @@
 pub mod bits;
 pub mod growing;
 pub mod practical;
+pub mod waits;
 
 use std::borrow::Cow;
 use std::path::PathBuf;

@@ -379,7 +379,7 @@ impl<'a> Maker<'a> {
                 let action = Action::Test(asked(*pattern));
                 Tree::Test(self.add_call(self.communication(channel), action, expression.span))
             }
-            Input(channel, pattern) => {
+            Input(channel, pattern, None) => {
                 let action = Action::Input(asked(*pattern));
                 Tree::Test(self.add_call(self.communication(channel), action, expression.span))
             }

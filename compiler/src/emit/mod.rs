@@ -11,6 +11,7 @@ mod known;
 mod procedures;
 mod reach;
 mod receiving;
+mod select;
 mod sequences;
 mod suspension;
 mod texts;

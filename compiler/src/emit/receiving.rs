@@ -273,14 +273,14 @@ impl<M: Module> Build<'_, '_, M> {
     }
 }
 
-fn side_number(side: Direction) -> i64 {
+pub(super) fn side_number(side: Direction) -> i64 {
     match side {
         Direction::In => drystone_component::Side::Client as i64,
         Direction::Out => drystone_component::Side::Server as i64,
     }
 }
 
-fn pattern_number(pattern: Pattern) -> i64 {
+pub(super) fn pattern_number(pattern: Pattern) -> i64 {
     match pattern {
         Pattern::Message(index) => index as i64,
         Pattern::Any => -1,

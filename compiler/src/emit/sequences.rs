@@ -1,5 +1,5 @@
 //! Counts the elements of sequences, and finds those that are to be changed, without a call where nobody else holds the
-//! sequence. The null pointer is the empty one. Elements are words behind a head; the lower half of the head's length is
+//! sequence. The null pointer is the empty one. Elements are words behind a head; the lower half of its length field is
 //! their number.
 
 use cranelift_codegen::ir::condcodes::IntCC;

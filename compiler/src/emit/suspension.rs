@@ -32,6 +32,9 @@ impl<M: Module> Build<'_, '_, M> {
             SuspensionOp::Input { reach, interface, side, pattern, to } => {
                 self.input(reach, *interface, *side, *pattern, *to, location);
             }
+            SuspensionOp::Select { sources, until, awaits, to } => {
+                self.select(sources, *until, *awaits, *to, location);
+            }
             SuspensionOp::Lock(LockMode::Exclusive) => self.lock_alone(Where::Entry),
             SuspensionOp::Lock(LockMode::Shared) => {
                 self.or_else(
@@ -88,7 +91,10 @@ impl<M: Module> Build<'_, '_, M> {
             SuspensionOp::Unlock { mode, written } => self.unlock(*mode, *written),
             SuspensionOp::Home => {}
             SuspensionOp::Await { .. } => self.wait_for_condition(&point.op, Where::OnTheWay(id)),
-            SuspensionOp::Input { .. } | SuspensionOp::AwaitTested { .. } | SuspensionOp::Call { .. } => {
+            SuspensionOp::Input { .. }
+            | SuspensionOp::Select { .. }
+            | SuspensionOp::AwaitTested { .. }
+            | SuspensionOp::Call { .. } => {
                 unreachable!("these are not inlined")
             }
         }

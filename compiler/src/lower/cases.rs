@@ -12,10 +12,10 @@ use crate::mir::{BlockId, Inst, Op, Reg, Symbol, Terminator};
 
 /// Numbers from the first to the last that lead to a block.
 #[derive(Clone, Copy)]
-struct Range {
-    first: i64,
-    last: i64,
-    to: BlockId,
+pub(super) struct Range {
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) to: BlockId,
 }
 
 /// Ranges that are compared one after another.
@@ -112,7 +112,13 @@ impl Lower<'_, '_> {
     }
 
     /// Goes to the block of a number, which is within these bounds.
-    fn choose(&mut self, number: Reg, mut ranges: Vec<Range>, bounds: (i64, i64), otherwise: BlockId) {
+    pub(super) fn choose(
+        &mut self,
+        number: Reg,
+        mut ranges: Vec<Range>,
+        bounds: (i64, i64),
+        otherwise: BlockId,
+    ) {
         ranges.sort_by_key(|range| range.first);
         self.decide(number, &ranges, bounds, otherwise);
     }

@@ -12,7 +12,7 @@ use super::types::reg_type;
 use crate::classify::is_held;
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::{Address, Base, Inst, Question, Reach, Reg, RegType, SuspensionOp};
+use crate::mir::{Address, Base, Inst, Question, Reach, Reg, RegType, Source, SuspensionOp};
 
 /// An argument of a message, before there is room for the message.
 enum Prepared<'a> {
@@ -202,8 +202,21 @@ impl Lower<'_, '_> {
         to
     }
 
-    pub(super) fn input(&mut self, channel: &Channel, pattern: Pattern, span: Span) -> Reg {
+    /// `INPUT`. With a limit, it waits first until anything is known, or the time is up.
+    pub(super) fn input(
+        &mut self,
+        channel: &Channel,
+        pattern: Pattern,
+        limit: Option<&Expression>,
+        span: Span,
+    ) -> Reg {
+        let limit = limit.map(|limit| self.value(limit));
         let reach = self.reach(channel, span);
+        if let Some(limit) = limit {
+            let until = Some(self.time_limit(limit, span));
+            let source = arrival(reach.clone(), channel, Question::Which);
+            self.select_among(vec![source], until, false, span);
+        }
         let to = self.code.reg(RegType::Int);
         let location = self.location(span);
         let side = side_of(channel);
@@ -213,6 +226,11 @@ impl Lower<'_, '_> {
         );
         to
     }
+}
+
+/// Something that comes over a channel, as one of several things.
+pub(super) fn arrival(reach: Reach, channel: &Channel, question: Question) -> Source {
+    Source::Arrival { reach, interface: channel.interface, side: side_of(channel), question }
 }
 
 /// A word of the message in a communication's buffer.

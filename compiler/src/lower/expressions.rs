@@ -66,7 +66,9 @@ impl Lower<'_, '_> {
             }
             Locked(mode, inner) => self.locked(*mode, inner, |lower| lower.value(inner)),
             ReceiveTest(channel, pattern) => self.test(channel, *pattern, expression.span),
-            Input(channel, pattern) => self.input(channel, *pattern, expression.span),
+            Input(channel, pattern, limit) => {
+                self.input(channel, *pattern, limit.as_deref(), expression.span)
+            }
             Await(condition, limit) => self.timed_await(condition, limit, expression.span),
             Exists(place) => self.exists(place),
             Offers(place, facets) => {

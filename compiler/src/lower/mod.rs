@@ -29,6 +29,7 @@ mod places;
 mod records;
 mod references;
 mod scope;
+mod select;
 mod sequences;
 mod statements;
 mod temporaries;

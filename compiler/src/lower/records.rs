@@ -1,5 +1,5 @@
-//! Records: made from the values of their fields, changed in place, and taken apart and put together again for messages,
-//! which carry their fields.
+//! Records: made from the values of their fields, changed in place, and taken apart and put together again for
+//! messages, which carry their fields.
 
 use drystone_language::program::*;
 use drystone_language::source::Span;

@@ -53,6 +53,7 @@ impl Lower<'_, '_> {
             Arrivals { channel, branches, otherwise } => {
                 self.arrivals(channel, branches, otherwise.as_ref(), span);
             }
+            Select(alternatives) => self.select(alternatives, span),
             While(condition, body) => self.while_loop(condition, body),
             Repeat(body, condition) => self.repeat_loop(body, condition),
             For { variable, from, to, by, body } => self.for_loop(variable, from, to, by, body),

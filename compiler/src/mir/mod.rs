@@ -121,6 +121,18 @@ pub enum SuspensionOp {
         /// The answer: 0 or 1.
         to: Reg,
     },
+    /// Waits for the first of several things. `to` becomes its index; their number if the time is up first; one more
+    /// if the process awaits a condition next ([`SuspensionOp::Await`]), and watches the others until then.
+    Select {
+        /// What it waits for.
+        sources: Vec<Source>,
+        /// When the time is up.
+        until: Option<Reg>,
+        /// It doesn't wait itself, because the process awaits a condition, too.
+        awaits: bool,
+        /// Which was the first.
+        to: Reg,
+    },
     /// Takes the component's lock.
     Lock(LockMode),
     /// Releases the component's lock.
@@ -155,6 +167,24 @@ pub enum SuspensionOp {
     },
     /// Any other operation: an entry point.
     Call { to: Option<Reg>, entry: &'static EntryPoint, arguments: Vec<Reg> },
+}
+
+/// One of the things that a process waits for.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Something comes over a communication.
+    Arrival {
+        /// Over which communication.
+        reach: Reach,
+        /// Its interface.
+        interface: InterfaceId,
+        /// See [`SuspensionOp::Test`].
+        side: Direction,
+        /// What comes; [`Question::Which`]: anything, or the other side has closed.
+        question: Question,
+    },
+    /// Something holds already.
+    Condition(Reg),
 }
 
 /// What a test asks.

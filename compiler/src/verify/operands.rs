@@ -64,6 +64,16 @@ fn operation(spot: Spot, op: &SuspensionOp) -> Result<(), Broken> {
             way(spot, reach)?;
             is(spot, *to, Int)
         }
+        SuspensionOp::Select { sources, until, to, .. } => {
+            for source in sources {
+                match source {
+                    Source::Arrival { reach, .. } => way(spot, reach)?,
+                    Source::Condition(reg) => is(spot, *reg, Int)?,
+                }
+            }
+            until.iter().try_for_each(|reg| is(spot, *reg, Int))?;
+            is(spot, *to, Int)
+        }
         SuspensionOp::Call { to, entry, arguments } => call(spot, *to, entry, arguments),
         SuspensionOp::AwaitTested { holds, .. } => is(spot, *holds, Int),
         SuspensionOp::Lock(_)

@@ -1,6 +1,6 @@
 //! The values of a message as XDR (RFC 4506), by the types of its parameters: INTEGER is a hyper, REAL a double,
-//! BOOLEAN a bool, CHARACTER an unsigned int, and TEXT an opaque of variable length. A sequence is an opaque, too, which
-//! contains a variable-length array of its elements. A component can't be encoded.
+//! BOOLEAN a bool, CHARACTER an unsigned int, and TEXT an opaque of variable length. A sequence is an opaque, too,
+//! which contains a variable-length array of its elements. A component can't be encoded.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

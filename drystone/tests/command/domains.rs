@@ -78,9 +78,11 @@ pub const SEQUENCES: &str = "
     ACTIVITY
       Mirror!Show(7, [Part(b: TRUE, name: \"a\", c: \"z\", sizes: [1, -2], x: 0.5), Part()], \"t\");
       Mirror?Seen(back, names, n);
-      WRITE(n); WRITE(back[0].b); WRITE(back[0].name); WRITE(back[0].c); WRITE(back[0].x); WRITE(COUNT(back[0].sizes));
+      WRITE(n); WRITE(back[0].b); WRITE(back[0].name); WRITE(back[0].c); WRITE(back[0].x);
+      WRITE(COUNT(back[0].sizes));
       WRITE(back[0].sizes[1]); WRITE(back[1].sizes[0]); WRITE(names[0][1] + names[1][0]); WRITELINE;
-      Mirror!Show(0, [], \"\"); Mirror?Seen(back, names, n); WRITE(n); WRITE(COUNT(back)); WRITE(COUNT(names)); WRITELINE;
+      Mirror!Show(0, [], \"\"); Mirror?Seen(back, names, n);
+      WRITE(n); WRITE(COUNT(back)); WRITE(COUNT(names)); WRITELINE;
       FOR i := 1 TO 5000 DO APPEND(parts, Part(name: TEXT(i), sizes: [i, i * i])) END;
       Mirror!Show(9, parts, \"\"); Mirror?Seen(back, names, n);
       WRITE(n); WRITE(\" \"); WRITE(back[4999].name); WRITE(\" \"); WRITE(back[4999].sizes[1]); WRITE(names[77][1]);

@@ -43,7 +43,8 @@ impl BodyChecker<'_> {
         Some(StatementKind::Arrivals { channel, branches, otherwise })
     }
 
-    fn arrival(
+    /// A branch that takes a message, or stands for the end.
+    pub(super) fn arrival(
         &mut self,
         known: Option<(InterfaceId, End)>,
         tree: &ast::Arrival,

@@ -3,8 +3,8 @@
 //! The same holds for the functions that it calls.
 
 use crate::program::{
-    Argument, Block, ConnectEnd, Expression, ExpressionKind, Place, PlaceKind, ProcedureId, Program,
-    Statement, StatementKind,
+    Alternative, Argument, Block, ConnectEnd, Expression, ExpressionKind, Place, PlaceKind, ProcedureId,
+    Program, Statement, StatementKind,
 };
 use crate::source::{Diagnostic, Span};
 
@@ -104,6 +104,14 @@ impl Doings {
             }
             StatementKind::Send { .. } | StatementKind::Receive { .. } | StatementKind::Arrivals { .. } => {
                 self.fault("communicates", span);
+            }
+            StatementKind::Select(alternatives) => {
+                self.fault("waits", span);
+                for alternative in alternatives {
+                    if let Alternative::Await(condition, _) = alternative {
+                        self.awaits(condition, condition.span);
+                    }
+                }
             }
             StatementKind::Case(value, branches, otherwise) => {
                 self.expression(value);

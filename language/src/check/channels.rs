@@ -1,7 +1,9 @@
 //! Channels: the communication, and the message of its interface, that `!`, `?` and INPUT mean.
 
 use crate::ast::{self, Direction};
-use crate::program::{Cardinality, Channel, ChannelKind, Expression, InterfaceId, Pattern, Place, Type};
+use crate::program::{
+    Cardinality, Channel, ChannelKind, Expression, ExpressionKind, InterfaceId, Pattern, Place, Type,
+};
 use crate::source::{Diagnostic, Span};
 
 use super::body::{BodyChecker, Service};
@@ -290,6 +292,52 @@ impl BodyChecker<'_> {
         }
         self.report(error);
         None
+    }
+
+    /// `INPUT([channel,] pattern [, limit])`. In `INPUT(a, b)`, `a` is the channel if a variable or a required
+    /// interface is called so; otherwise `b` is the limit.
+    pub(super) fn input(
+        &mut self,
+        channel: Option<&ast::Designator>,
+        pattern: &ast::Pattern,
+        limit: Option<&ast::Expression>,
+        span: Span,
+    ) -> Option<Expression> {
+        if let (Some(first), ast::Pattern::Message(second), None) = (channel, pattern, limit)
+            && !self.may_be_channel(first)
+        {
+            let limit = ast::Designator {
+                name: second.clone(),
+                indices: None,
+                steps: Vec::new(),
+                inner: None,
+                span: second.span,
+            };
+            let limit = ast::Expression { span: second.span, kind: ast::ExpressionKind::Designator(limit) };
+            return self.input(None, &ast::Pattern::Message(first.name.clone()), Some(&limit), span);
+        }
+        let test = self.receive_test(channel, pattern, span);
+        let limit = limit.map(|limit| self.expression_of(limit, &Type::Integer));
+        let (channel, pattern) = test?;
+        let limit = match limit {
+            Some(limit) => Some(Box::new(limit?)),
+            None => None,
+        };
+        Some(Expression { kind: ExpressionKind::Input(channel, pattern, limit), ty: Type::Boolean, span })
+    }
+
+    /// Whether a designator can mean a communication. A bare name that is the service's message, and nothing else here,
+    /// can't.
+    fn may_be_channel(&self, tree: &ast::Designator) -> bool {
+        if tree.indices.is_some() || tree.inner.is_some() || self.variable_named(&tree.name).is_some() {
+            return true;
+        }
+        let Service::Of(service) = self.service() else { return true };
+        let component = self.component().map(|id| &self.known.program.components[id.index()]);
+        let is_required =
+            component.is_some_and(|it| self.known.facet_named(&it.requires, &tree.name).is_some());
+        let messages = &self.known.program.interfaces[service.index()].messages;
+        is_required || !messages.iter().any(|message| message.name == tree.name.text)
     }
 
     /// `[channel] ? pattern`, and INPUT likewise.

@@ -195,6 +195,10 @@ impl<'p> Cargo<'p> {
                 self.whole(condition);
                 number.iter().for_each(|number| self.expression(number));
             }
+            Select(_) => {
+                let message = "SELECT waits for things of this program";
+                self.refuse(span, message, "leave the block before it, or use CASE");
+            }
             Composite(..) => {
                 self.refuse(
                     span,
@@ -412,7 +416,11 @@ impl<'p> Cargo<'p> {
                 self.refuse(span, "RANDOM is another one there", "ask for it before the block");
             }
             Builtin(_, arguments) => arguments.iter().for_each(|argument| self.expression(argument)),
-            ReceiveTest(channel, _) | Input(channel, _) => self.channel(channel, span),
+            ReceiveTest(channel, _) | Input(channel, _, None) => self.channel(channel, span),
+            Input(_, _, Some(_)) => {
+                let message = "INPUT with a limit waits by the clock of this program";
+                self.refuse(span, message, "leave out the limit, or ask before the block");
+            }
             Call(procedure, _) => self.procedure(*procedure, span),
             Record(_) => self.record(span),
             List(_) => self.collection(span),

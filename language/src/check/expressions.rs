@@ -44,9 +44,8 @@ impl BodyChecker<'_> {
                 let (channel, pattern) = self.receive_test(channel.as_ref(), pattern, span)?;
                 ExpressionKind::ReceiveTest(channel, pattern)
             }
-            Tree::Input(channel, pattern) => {
-                let (channel, pattern) = self.receive_test(channel.as_ref(), pattern, span)?;
-                ExpressionKind::Input(channel, pattern)
+            Tree::Input(channel, pattern, limit) => {
+                return self.input(channel.as_ref(), pattern, limit.as_deref(), span);
             }
             Tree::Exists(designator) => ExpressionKind::Exists(self.container_or_element(designator)?),
             Tree::Offers(designator, facets) => {

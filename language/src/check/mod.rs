@@ -53,6 +53,7 @@ mod places;
 mod predeclared;
 mod records;
 mod scopes;
+mod select;
 mod sends;
 mod sequences;
 mod similar;

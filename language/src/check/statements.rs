@@ -98,6 +98,7 @@ impl BodyChecker<'_> {
             Tree::Connect { required, to, by } => self.connect(required, to, by, span),
             Tree::Disconnect(required) => self.disconnect(required),
             Tree::Export { offered, name, by } => self.export(offered, name, by, span),
+            Tree::Select(branches) => self.select(branches, span),
             Tree::Await(condition) => self.condition(condition).map(StatementKind::Await),
         }
     }

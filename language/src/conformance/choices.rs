@@ -1,4 +1,4 @@
-//! CASE over what arrives: whether its branches are for exactly the messages that may come there.
+//! CASE over what arrives, and SELECT: whether its branches are for exactly the messages that may come there.
 //!
 //! Where nothing is known of a communication, as of that with an element of a collection, it is enough that each branch
 //! is for a message of some state of the protocol for whose messages there are branches.
@@ -10,6 +10,17 @@ use crate::program::{Arrival, InterfaceId, Program};
 use crate::source::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How it chooses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// By CASE.
+    Case,
+    /// By CASE with ELSE.
+    CaseElse,
+    /// By those branches of SELECT that are for this communication.
+    Select,
+}
+
 /// A CASE over what arrives, and the positions in which it is reached.
 pub struct Choice {
     interface: InterfaceId,
@@ -18,23 +29,27 @@ pub struct Choice {
     taken: BTreeMap<usize, Span>,
     /// The place of FINISH.
     finish: Option<Span>,
-    /// There is an ELSE.
-    otherwise: bool,
+    how: How,
     before: Positions,
 }
 
 impl Choice {
     /// One that is reached in these positions.
-    pub fn new(
+    pub fn new<'b>(
         interface: InterfaceId,
         side: Side,
-        branches: &[Arrival],
-        otherwise: bool,
+        branches: impl IntoIterator<Item = &'b Arrival>,
+        how: How,
         before: Positions,
     ) -> Choice {
-        let taken = branches.iter().filter_map(|branch| Some((branch.message?, branch.span))).collect();
-        let finish = branches.iter().find(|branch| branch.message.is_none()).map(|branch| branch.span);
-        Choice { interface, receives: side.receives, taken, finish, otherwise, before }
+        let (mut taken, mut finish) = (BTreeMap::new(), None);
+        for branch in branches {
+            match branch.message {
+                Some(message) => _ = taken.insert(message, branch.span),
+                None => finish = Some(branch.span),
+            }
+        }
+        Choice { interface, receives: side.receives, taken, finish, how, before }
     }
 
     /// It is reached in those of another one, too.
@@ -71,7 +86,7 @@ impl Choice {
                 faults.push(fault.help("remove this branch"));
             }
         }
-        if !self.otherwise {
+        if self.how != How::CaseElse {
             let missing = self.missing(&states);
             let mut all: Vec<String> = missing.iter().map(|&message| describe(interface, message)).collect();
             let may_close = self.receives == Direction::In && side.may_close(&self.before);
@@ -85,7 +100,10 @@ impl Choice {
                 };
                 let text = format!("{} may come here, and no branch is for that", one_of(all));
                 let fault = Diagnostic::new("case-message", span, text);
-                faults.push(fault.help(format!("add a branch, `| {example}: ..`, or ELSE for all else")));
+                faults.push(fault.help(match self.how {
+                    How::Select => format!("add a branch for that, `| ..?{example}: ..`"),
+                    _ => format!("add a branch, `| {example}: ..`, or ELSE for all else"),
+                }));
             }
         } else if self.finish.is_some() && states.iter().all(|state| self.covers(state)) {
             let text = "ELSE is for nothing: whatever may come here has a branch";

@@ -77,7 +77,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The block of a branch of CASE; ends before `|`, ELSE or END.
+    /// The block of a branch of CASE or SELECT; ends before `|`, ELSE or END.
     pub(super) fn branch_block(&mut self) -> Parsed<Block> {
         self.open_branches += 1;
         let block = self.inner_block(&[Keyword::Else]);
@@ -85,7 +85,7 @@ impl Parser<'_> {
         block
     }
 
-    /// Whether `|` ends the blocks that are open, up to that of a branch of CASE.
+    /// Whether `|` ends the blocks that are open, up to that of a branch of CASE or SELECT.
     pub(super) fn at_next_branch(&self) -> bool {
         self.open_branches > 0 && self.at(Symbol::Bar)
     }

@@ -8,10 +8,10 @@ use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::source::Span;
 
 /// The word.
-const CASE: &str = "CASE";
+pub(super) const CASE: &str = "CASE";
 
 /// The branches of a CASE, each with its head, and ELSE. `None` for those without the branches that can't be read.
-type Branches<H> = (Option<Vec<(H, Block)>>, Option<Block>);
+pub(super) type Branches<H> = (Option<Vec<(H, Block)>>, Option<Block>);
 
 /// Whether a statement that begins with a name is a CASE statement. Behind the name of something that is called CASE,
 /// OF can't come before the statement ends.
@@ -25,7 +25,7 @@ fn is_of(kind: TokenKind) -> bool {
 }
 
 /// Whether a statement that begins with a name ends before such a token.
-fn ends(kind: TokenKind) -> bool {
+pub(super) fn ends(kind: TokenKind) -> bool {
     match kind {
         TokenKind::Keyword(keyword) => {
             CLAUSES.contains(&keyword) || STATEMENTS.contains(&keyword) || DECLARATIONS.contains(&keyword)
@@ -89,7 +89,7 @@ impl Parser<'_> {
     }
 
     /// `[ "|" ] head ":" block { "|" head ":" block } [ "ELSE" block ]`
-    fn branches<H>(&mut self, head: fn(&mut Self) -> Parsed<H>) -> Parsed<Branches<H>> {
+    pub(super) fn branches<H>(&mut self, head: fn(&mut Self) -> Parsed<H>) -> Parsed<Branches<H>> {
         let mut branches = Vec::new();
         let mut is_begun = self.accept(Symbol::Bar);
         while is_begun || !(self.at_any(CLAUSES) || self.at_any(DECLARATIONS) || self.at_end()) {
@@ -124,7 +124,8 @@ impl Parser<'_> {
         })
     }
 
-    fn arrival(&mut self) -> Parsed<Arrival> {
+    /// `Name [ "(" Names ")" ] | FINISH`
+    pub(super) fn arrival(&mut self) -> Parsed<Arrival> {
         let first = self.token().span;
         if self.accept(Keyword::Finish) {
             return Ok(Arrival { pattern: Pattern::Finish(first), variables: Vec::new(), span: first });

@@ -237,18 +237,28 @@ impl Parser<'_> {
         Ok(ExpressionKind::ReceiveTest(channel, self.pattern()?))
     }
 
-    /// `INPUT([designator,] pattern)`
+    /// `INPUT([designator,] pattern [, limit])`
     fn input(&mut self) -> Parsed<ExpressionKind> {
         self.position += 2;
-        let alone = self.kind_after(1) == Symbol::RightParenthesis.into();
         let mut channel = None;
-        if self.at(TokenKind::Name) && !alone {
+        if self.at(TokenKind::Name) && !self.at_pattern_of_input() {
             channel = Some(self.designator()?);
             self.expect(Symbol::Comma)?;
         }
         let pattern = self.pattern()?;
+        let has_limit = self.accept(Symbol::Comma);
+        let limit = if has_limit { Some(Box::new(self.expression()?)) } else { None };
         self.expect(Symbol::RightParenthesis)?;
-        Ok(ExpressionKind::Input(channel, pattern))
+        Ok(ExpressionKind::Input(channel, pattern, limit))
+    }
+
+    /// Whether a name in INPUT is the pattern: nothing stands behind it, or what stands behind it is no pattern.
+    fn at_pattern_of_input(&self) -> bool {
+        let [behind, next, end] = [1, 2, 3].map(|ahead| self.kind_after(ahead));
+        let may_be_pattern = [TokenKind::Name, Keyword::Any.into(), Keyword::Finish.into()].contains(&next);
+        let ends = [Symbol::RightParenthesis, Symbol::Comma].map(TokenKind::from).contains(&end);
+        behind == Symbol::RightParenthesis.into()
+            || behind == Symbol::Comma.into() && !(may_be_pattern && ends)
     }
 
     fn pattern(&mut self) -> Parsed<Pattern> {

@@ -164,7 +164,8 @@ impl Parser<'_> {
 
     /// The token behind a statement that END, or another word for it, closes.
     fn end_of_block(&self) -> Option<usize> {
-        let begins = self.at(Keyword::Do) || self.begins_block(self.position) && !self.at_case();
+        let begins =
+            self.at(Keyword::Do) || self.begins_block(self.position) && !self.at_case() && !self.at_select();
         begins.then(|| self.behind_end_of_block())?
     }
 
@@ -246,7 +247,7 @@ impl Parser<'_> {
                     | Keyword::Begin
                     | Keyword::Repeat,
                 ) => inner += 1,
-                TokenKind::Name if self.is_case_at(at) => inner += 1,
+                TokenKind::Name if self.is_case_at(at) || self.is_select_at(at) => inner += 1,
                 _ => {}
             }
             if closed == open {
@@ -360,7 +361,7 @@ impl Parser<'_> {
         self.line_ends_between(before, here)
     }
 
-    fn kind_at(&self, at: usize) -> TokenKind {
+    pub(super) fn kind_at(&self, at: usize) -> TokenKind {
         self.tokens[at.min(self.tokens.len() - 1)].kind
     }
 

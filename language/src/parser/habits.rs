@@ -29,6 +29,10 @@ const SIGNS: &[(&str, &str)] = &[
 /// Help for CASE and SWITCH.
 const BRANCHES: &str = "write CASE x OF 1: .. | 2, 3: .. ELSE .. END";
 
+/// Help for what other languages call SELECT.
+const SELECTS: &str =
+    "write SELECT a?Get(x): .. | b?Put(y): .. END, or CASE x OF 1: .. | 2, 3: .. ELSE .. END";
+
 /// Help for a message in an expression.
 const MESSAGE: &str = "a message is a statement, no expression: s!Get; s?Value(x)";
 
@@ -108,7 +112,7 @@ const WORDS: &[(&str, &str)] = &[
     ("namespace", "a file has no heading: it is imported by its name"),
     ("switch", BRANCHES),
     ("case", BRANCHES),
-    ("select", BRANCHES),
+    ("select", SELECTS),
     ("match", BRANCHES),
     ("unless", "write IF ~condition THEN .. END"),
     ("loop", "write REPEAT .. UNTIL condition, or WHILE TRUE DO .. END"),

@@ -47,7 +47,7 @@ pub(super) struct Parser<'a> {
     pub(super) reported_at: Option<usize>,
     /// How many constructs are open.
     nesting: u32,
-    /// How many branches of CASE are open, which end at `|`.
+    /// How many branches of CASE and SELECT are open, which end at `|`.
     pub(super) open_branches: u32,
     /// How many expressions are open.
     pub(super) open_expressions: u32,

@@ -41,9 +41,10 @@ impl Parser<'_> {
             TokenKind::Symbol(Symbol::Receive) => self.receive(None).map(Some),
             TokenKind::Name if self.at_case() => self.case_statement(),
             TokenKind::Name if self.at_sort() => self.sort_statement().map(Some),
+            TokenKind::Name if self.at_select() => self.select_statement(),
             TokenKind::Name => self.named_statement().map(Some),
             _ if self.open_branches > 0 => {
-                self.unexpected_with_help("a statement", "`|` stands before each further branch of CASE")
+                self.unexpected_with_help("a statement", "`|` stands before each further branch")
             }
             _ => self.unexpected("a statement"),
         }

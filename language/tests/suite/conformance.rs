@@ -128,7 +128,7 @@ fn condition(condition: &Condition) -> Expression {
     let kind = match condition {
         Condition::Opaque => ExpressionKind::Builtin(Builtin::Time, Vec::new()),
         &Condition::Test(pattern) => ExpressionKind::ReceiveTest(client(), pattern),
-        &Condition::Input(pattern) => ExpressionKind::Input(client(), pattern),
+        &Condition::Input(pattern) => ExpressionKind::Input(client(), pattern, None),
         Condition::Not(it) => ExpressionKind::Unary(Unary::Not, inner(it)),
         Condition::And(left, right) => ExpressionKind::Binary(Binary::And, inner(left), inner(right)),
         Condition::Or(left, right) => ExpressionKind::Binary(Binary::Or, inner(left), inner(right)),
@@ -385,7 +385,7 @@ impl Search<'_> {
                 self.survives |= answers.is_empty();
                 answers
             }
-            ExpressionKind::Input(_, pattern) => {
+            ExpressionKind::Input(_, pattern, _) => {
                 let mut answers = self.answers(*pattern, position);
                 answers.retain(|answer| answer.0);
                 answers.insert((false, position));

@@ -160,6 +160,35 @@ fn a_name_with_parenthesis_is_a_designator_before_is_offers_requires_and_a_test(
 }
 
 #[test]
+fn select_is_known_by_the_head_of_its_first_branch() {
+    for text in [
+        "SELECT ?M: END",
+        "SELECT ?M(x): x := 1 | AFTER 10: END",
+        "SELECT | I[k](a)?M(x): | ?FINISH: END",
+        "SELECT | AWAIT(x > 1): | AFTER x: END",
+        "SELECT SELECT?M: | CASE?M: END",
+        "SELECT AFTER?M: | AFTER AFTER: END",
+    ] {
+        let tree = statement(text);
+        assert!(matches!(tree, StatementKind::Select(_)), "{text}: {tree:?}");
+    }
+    assert!(matches!(statement("SELECT?M(x)"), StatementKind::Receive { .. }));
+    assert!(matches!(statement("SELECT(a)?M"), StatementKind::Receive { .. }));
+    assert!(matches!(statement("SELECT!M"), StatementKind::Send { .. }));
+    assert!(matches!(statement("SELECT := 1"), StatementKind::Assign(..)));
+    assert!(matches!(statement("SELECT[1] := 1"), StatementKind::Assign(..)));
+    assert!(matches!(statement("SELECT(x)"), StatementKind::Call(..)));
+    assert!(matches!(statement("SELECT"), StatementKind::Call(..)));
+    // What stands behind the bar is the next branch of the CASE.
+    let StatementKind::Case(_, branches, _) =
+        statement("CASE x OF 1: SELECT | AFTER: x := 1 | F(2): SELECT END")
+    else {
+        panic!("a CASE");
+    };
+    assert_eq!(branches.len(), 3);
+}
+
+#[test]
 fn predeclared_statements_and_tests_are_known_by_name_and_parenthesis() {
     assert!(matches!(statement("NEW(x, ANY(A))"), StatementKind::New { ty: Some(_), .. }));
     assert!(matches!(
@@ -183,9 +212,21 @@ fn predeclared_statements_and_tests_are_known_by_name_and_parenthesis() {
     assert!(matches!(statement("AWAIT(x)"), StatementKind::Await(_)));
     assert!(matches!(statement("AWAIT := 1"), StatementKind::Assign(..)));
     assert!(matches!(statement("MOVE!M"), StatementKind::Send { .. }));
-    assert!(matches!(expression("INPUT(ANY)"), ExpressionKind::Input(None, Pattern::Any(_))));
-    assert!(matches!(expression("INPUT(M)"), ExpressionKind::Input(None, Pattern::Message(_))));
-    assert!(matches!(expression("INPUT(A(x), M)"), ExpressionKind::Input(Some(_), Pattern::Message(_))));
+    assert!(matches!(expression("INPUT(ANY)"), ExpressionKind::Input(None, Pattern::Any(_), None)));
+    assert!(matches!(expression("INPUT(M)"), ExpressionKind::Input(None, Pattern::Message(_), None)));
+    assert!(matches!(
+        expression("INPUT(A(x), M)"),
+        ExpressionKind::Input(Some(_), Pattern::Message(_), None)
+    ));
+    // Where the names don't tell: see `input` of the checker.
+    assert!(matches!(expression("INPUT(a, b)"), ExpressionKind::Input(Some(_), Pattern::Message(_), None)));
+    for text in ["INPUT(M, 10)", "INPUT(M, n + 1)", "INPUT(M, (n))", "INPUT(ANY, n)", "INPUT(FINISH, n)"] {
+        assert!(matches!(expression(text), ExpressionKind::Input(None, _, Some(_))), "{text}");
+    }
+    for text in ["INPUT(x, M, 10)", "INPUT(x, ANY, n)", "INPUT(I[k](x), M, F(n))", "INPUT(x[M], FINISH, -n)"]
+    {
+        assert!(matches!(expression(text), ExpressionKind::Input(Some(_), _, Some(_))), "{text}");
+    }
     assert!(matches!(expression("EXISTS(a[1])"), ExpressionKind::Exists(_)));
     assert!(matches!(expression("INPUT"), ExpressionKind::Designator(_)));
 }

@@ -13,8 +13,10 @@ use crate::protocol::{next, sender};
 use crate::queue::ready;
 
 const FALSE: u32 = 0;
-const TRUE: u32 = 1;
-const LEAVE: u32 = 2;
+/// [`answer`]: so it is.
+pub const TRUE: u32 = 1;
+/// [`answer`]: it isn't known yet.
+pub const LEAVE: u32 = 2;
 
 /// [`ds_test`]: any message.
 pub const ANY: i32 = -1;
@@ -80,12 +82,16 @@ pub unsafe extern "C" fn ds_received(w: *mut Worker, c: *mut Communication) {
 
 /// What a test answers now: `LEAVE` if it isn't known yet.
 #[inline]
-fn answer(word: CommunicationWord, side: u32, pattern: i32) -> u32 {
-    let side = if side == Side::Client as u32 { Side::Client } else { Side::Server };
+pub fn answer(word: CommunicationWord, side: Side, pattern: i32) -> u32 {
     if word.holds_for(side) {
         return (pattern == ANY || pattern + 1 == i32::from(word.tag)) as u32;
     }
     if word.is_closed_for(side) { (pattern == FINISH) as u32 } else { LEAVE }
+}
+
+/// A side by its number.
+fn side_of(side: u32) -> Side {
+    if side == Side::Client as u32 { Side::Client } else { Side::Server }
 }
 
 /// `?M`, `?ANY`, `?FINISH`: waits until it is known.
@@ -104,7 +110,7 @@ pub unsafe extern "C" fn ds_test(
 ) -> u32 {
     // SAFETY: `c` is live, and `p` one of its sides.
     unsafe {
-        let known = answer((*c).word, side, pattern);
+        let known = answer((*c).word, side_of(side), pattern);
         if known == LEAVE {
             wait(c, p, NEWS);
         }
@@ -127,5 +133,5 @@ pub unsafe extern "C" fn ds_input(
 ) -> u32 {
     // SAFETY: `c` is live.
     let word = unsafe { (*c).word };
-    if answer(word, side, pattern) == TRUE { TRUE } else { FALSE }
+    if answer(word, side_of(side), pattern) == TRUE { TRUE } else { FALSE }
 }

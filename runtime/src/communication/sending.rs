@@ -22,7 +22,9 @@ use crate::queue::ready;
 /// protocol allows it.
 #[inline(always)]
 fn is_usual(word: CommunicationWord, interface: &Interface, message: u32) -> bool {
-    word.tag == 0 && word.flags & !(LEAVES | STREAMS) == 0 && next(interface, word.state, message).is_some()
+    word.tag == 0
+        && word.flags & !(LEAVES | STREAMS | SELECTED) == 0
+        && next(interface, word.state, message).is_some()
 }
 
 /// Room for a message, when there is; null: leave.
@@ -137,7 +139,7 @@ unsafe fn send_as_client(
             violation(w, p, c, interface, Act::Send(message), location);
             return null_mut();
         }
-        let has_room = match word.flags & !(LEAVES | STREAMS) {
+        let has_room = match word.flags & !(LEAVES | STREAMS | SELECTED) {
             CALLS => word.tag == 0 && goes_on(),
             // The service is in its FINALLY: the message begins what follows on that.
             ENDING => word.tag == 0 && goes_on() && may_begin(),

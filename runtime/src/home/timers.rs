@@ -1,4 +1,4 @@
-//! The timer queue: processes that sleep, and alarms of processes that await a condition, but not for ever.
+//! The timer queue: processes that sleep, and alarms of processes that wait for something else, but not for ever.
 
 use alloc::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub const MILLISECOND: u64 = 1_000_000;
 /// Processes that sleep, by their time: those of one moment in the order in which they went to sleep.
 pub struct Timers {
     queues: BTreeMap<i64, Queue>,
-    /// Processes that await a condition, but not for ever, by time and number. They stand in their monitors' queues, so
+    /// Processes that wait for something else, but not for ever, by time and number. They may stand in other queues, so
     /// that no link of theirs is left for this one.
     alarms: BTreeMap<(i64, i64), *mut Process>,
     /// Alarms set so far.

@@ -24,7 +24,7 @@ use super::record::{Deletion, deletion_of, end_record};
 use super::survey::*;
 use super::{leaving, occasions};
 use crate::communication::connection::*;
-use crate::communication::{self, detach, interface_of, lose_client, make_gone, payload};
+use crate::communication::{self, detach, interface_of, lose_client, make_gone, payload, watching};
 use crate::home::home;
 use crate::instance::slots::{interfaces_of, required_slots};
 use crate::instance::*;
@@ -225,6 +225,7 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
         let mut sleeps = false;
         for &p in &condemned.processes {
             sleeps |= (*p).status == SLEEPS;
+            watching::forget(w, p);
             if (*p).status == PLATFORM {
                 (*(*home(w)).platform).forget(p);
             }
@@ -380,6 +381,7 @@ unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool) {
         if !waiter.is_null() && !(*(*waiter).instance).is_dead() {
             ready(w, waiter);
         }
+        watching::tell(w, c);
         detach(w, c, leaf.slot);
     }
 }
@@ -395,6 +397,7 @@ unsafe fn part(w: *mut Worker, c: *mut Communication) -> *mut Communication {
         if (*c).waiter != c.cast() {
             communication::wake(w, c);
         }
+        watching::tell(w, c);
         let interface = interface_of(c);
         let gone = make_gone(w, interface);
         if !gone.is_null() && (*c).word.flags & FOR_CLIENT != 0 {

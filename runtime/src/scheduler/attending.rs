@@ -10,6 +10,7 @@
 
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
+use crate::communication::watching;
 use crate::home::surplus::{Advice, WHEN_BUSY, WHEN_IDLE};
 use crate::home::timers::MILLISECOND;
 use crate::home::{Shared, home, shared};
@@ -85,7 +86,9 @@ unsafe fn wake(w: *mut Worker, now: i64) {
         let timers = &raw mut (*home(w)).timers;
         (*timers).wake(w, now);
         while let Some(p) = (*timers).take_alarm(now) {
-            monitor::overdue(w, p);
+            if !watching::overdue(w, p) {
+                monitor::overdue(w, p);
+            }
         }
     }
 }

@@ -22,6 +22,7 @@ mod lost;
 mod monitor;
 mod names;
 mod parallel;
+mod select;
 mod storm;
 mod testers;
 mod visitors;

@@ -4,9 +4,9 @@
 //!
 //! A program is a list of [`Step`]s. Each is an interaction pattern with random computations in it (`crowds`, `cuts`,
 //! `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `records`,
-//! `relays`, `sequences`). A step may stand inline, in a procedure, or in a component of its own that answers its holder
-//! (`scenario`) and may have steps itself. Output is written only by the entry component, and by components that are
-//! being deleted while the entry component waits.
+//! `relays`, `selects`, `sequences`, `waits`). A step may stand inline, in a procedure, or in a component of its own
+//! that answers its holder (`scenario`) and may have steps itself. Output is written only by the entry component, and
+//! by components that are being deleted while the entry component waits.
 
 pub mod arrays;
 mod computations;
@@ -24,9 +24,11 @@ mod protocols;
 mod records;
 mod relays;
 mod scenario;
+mod selects;
 mod sequences;
 mod stretches;
 pub mod texts;
+mod waits;
 mod watchers;
 mod wiring;
 
@@ -144,7 +146,7 @@ impl Generator {
         }
         // Patterns that write or may fail have a known order only if nothing runs at the same time.
         let alone = if depth == 0 { 10 } else { 0 };
-        let pattern = self.random.below(28 + alone);
+        let pattern = self.random.below(31 + alone);
         let step = match pattern {
             _ if self.only.is_some() => self.only.map_or_else(Step::default, |only| only(self)),
             0 => self.server(),
@@ -168,13 +170,16 @@ impl Generator {
             20 | 21 => self.cuts(),
             22 | 23 => self.losses(),
             24 | 25 => self.records(),
-            26 | 27 => self.sequences(),
-            28 | 29 => self.names(),
-            30 => self.changes(),
-            31 => self.containers(),
-            32 | 33 => return self.farewells(),
-            34 => return self.stretches(),
-            35 => return self.crowds(),
+            26 => self.waits(),
+            27 => self.selects(),
+            28 => self.selects_with_conditions(),
+            29 | 30 => self.sequences(),
+            31 | 32 => self.names(),
+            33 => self.changes(),
+            34 => self.containers(),
+            35 | 36 => return self.farewells(),
+            37 => return self.stretches(),
+            38 => return self.crowds(),
             _ => return self.sleepers(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }

@@ -197,8 +197,13 @@ FOR {i} := 1 TO {count} DO {client_i}?Result({x}); {}END;
                 if alternatives.iter().all(|one| begins_with_message(one, side)) && self.random.one_in(2) =>
             {
                 let last = alternatives.len() - usize::from(self.random.one_in(4));
+                let selects = last == alternatives.len() && self.random.one_in(2);
+                let before = if selects { format!("{channel}?") } else { String::new() };
                 let branches: String =
-                    alternatives[..last].iter().map(|one| self.branch(one, side)).collect();
+                    alternatives[..last].iter().map(|one| self.branch(one, side, &before)).collect();
+                if selects {
+                    return format!("SELECT\n{branches}END;\n");
+                }
                 let rest = alternatives[last..].iter().map(|one| format!("ELSE\n{}", self.walk(one, side)));
                 let rest: String = rest.collect();
                 format!("CASE {channel}? OF\n{branches}{rest}END;\n")
@@ -217,14 +222,14 @@ FOR {i} := 1 TO {count} DO {client_i}?Result({x}); {}END;
                 text
             }
             Part::Option(inner) if begins_with_message(inner, side) && self.random.one_in(2) => {
-                format!("CASE {channel}? OF\n{}ELSE\nEND;\n", self.branch(inner, side))
+                format!("CASE {channel}? OF\n{}ELSE\nEND;\n", self.branch(inner, side, ""))
             }
             Part::Option(inner) => {
                 let condition = self.decision(&first(inner), side);
                 format!("IF {condition} THEN\n{}END;\n", self.walk(inner, side))
             }
             Part::Repeated(inner) if begins_with_message(inner, side) && self.random.one_in(2) => {
-                let branch = self.branch(inner, Side { loops: side.loops + 1, ..side });
+                let branch = self.branch(inner, Side { loops: side.loops + 1, ..side }, "");
                 format!("WHILE TRUE DO\nCASE {channel}? OF\n{branch}ELSE EXIT\nEND\nEND;\n")
             }
             Part::Repeated(inner) => {
@@ -239,13 +244,14 @@ FOR {i} := 1 TO {count} DO {client_i}?Result({x}); {}END;
         }
     }
 
-    /// A branch of CASE for a sequence that begins with a message. Its variables may hide others of their names.
-    fn branch(&mut self, parts: &[Part], side: Side) -> String {
+    /// A branch of CASE, or SELECT, for a sequence that begins with a message, and what stands before that. Its
+    /// variables may hide others of their names.
+    fn branch(&mut self, parts: &[Part], side: Side, before: &str) -> String {
         let [Part::Message { name, types, .. }, rest @ ..] = parts else {
             unreachable!("it begins with a message");
         };
         let (variables, folds) = brought(types, if self.random.one_in(2) { "" } else { "x" });
-        format!("| {name}{}:\n{folds}{}", parenthesised(&variables), self.walk(rest, side))
+        format!("| {before}{name}{}:\n{folds}{}", parenthesised(&variables), self.walk(rest, side))
     }
 
     /// The condition for taking an alternative: the sender decides freely, the receiver tests what has come.

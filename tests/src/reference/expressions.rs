@@ -102,8 +102,16 @@ impl<'p> Process<'_, 'p> {
                 ExpressionKind::ReceiveTest(channel, pattern) => {
                     Value::Boolean(self.test(scope, channel, *pattern, Patience::Waits, span).await?)
                 }
-                ExpressionKind::Input(channel, pattern) => {
-                    Value::Boolean(self.test(scope, channel, *pattern, Patience::AsksNow, span).await?)
+                ExpressionKind::Input(channel, pattern, limit) => {
+                    let patience = match limit {
+                        None => Patience::AsksNow,
+                        Some(limit) => {
+                            let limit = self.evaluate(scope, limit).await?.integer();
+                            let now = self.world.state.borrow().time;
+                            Patience::Until(now.saturating_add(limit.max(0)))
+                        }
+                    };
+                    Value::Boolean(self.test(scope, channel, *pattern, patience, span).await?)
                 }
                 ExpressionKind::Await(condition, limit) => {
                     let limit = self.evaluate(scope, limit).await?.integer();

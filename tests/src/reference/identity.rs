@@ -26,6 +26,8 @@ pub(super) enum Event {
     Instance(InstanceId),
     /// The process is given the lock, or is told that its time has come.
     Own(ProcessId),
+    /// Any of the others.
+    Anything,
 }
 
 /// The task of a process.

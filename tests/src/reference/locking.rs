@@ -15,7 +15,7 @@ use super::value::Value;
 use super::world::State;
 
 impl<'p> State<'p> {
-    fn monitor(&mut self, instance: InstanceId) -> &mut Monitor<'p> {
+    pub(super) fn monitor(&mut self, instance: InstanceId) -> &mut Monitor<'p> {
         &mut self.instances.get_mut(&instance).expect("a process runs in an instance").monitor
     }
 
@@ -124,7 +124,7 @@ impl<'p> Process<'_, 'p> {
 
     /// The time limit of the process has passed: it now waits only for the lock, unless it has the lock or is about to
     /// get it.
-    fn stop_awaiting(&self, mode: LockMode) {
+    pub(super) fn stop_awaiting(&self, mode: LockMode) {
         let awaits = {
             let mut state = self.world.state.borrow_mut();
             let awaiting = &mut state.monitor(self.instance).awaiting;
@@ -163,6 +163,10 @@ impl<'p> Process<'_, 'p> {
             }
             let mut state = self.world.state.borrow_mut();
             let monitor = state.monitor(self.instance);
+            if !monitor.awaiting.iter().any(|other| other.process == awaiter.process) {
+                // It awaits several, and another one was true.
+                continue;
+            }
             monitor.awaiting.retain(|other| other.process != awaiter.process);
             match awaiter.mode {
                 LockMode::Shared => state.grant(self.instance, awaiter.process, LockMode::Shared),

@@ -19,11 +19,13 @@ use super::value::Value;
 pub(super) enum Patience {
     Waits,
     AsksNow,
+    /// Waits until this time.
+    Until(i64),
 }
 
 /// The communication of a channel, as the process finds it.
 #[derive(Clone, Copy)]
-enum Use {
+pub(super) enum Use {
     Service(CommunicationId),
     Client(End),
 }
@@ -95,12 +97,12 @@ impl<'p> Process<'_, 'p> {
     }
 
     /// Whether the client of this service is lost.
-    fn is_left(&self, id: CommunicationId) -> bool {
+    pub(super) fn is_left(&self, id: CommunicationId) -> bool {
         self.world.state.borrow().communications[&id].leaves_service()
     }
 
     /// This service ends at this point.
-    fn stop(&self) -> Stop {
+    pub(super) fn stop(&self) -> Stop {
         if self.held_lock().is_some() {
             self.unlock();
         }
@@ -152,7 +154,7 @@ impl<'p> Process<'_, 'p> {
         Ok(Some(branch))
     }
 
-    async fn receive_over(
+    pub(super) async fn receive_over(
         &self,
         scope: &Rc<Scope>,
         used: Use,
@@ -204,7 +206,7 @@ impl<'p> Process<'_, 'p> {
         self.test_over(used, channel.interface, pattern, patience, span).await
     }
 
-    async fn test_over(
+    pub(super) async fn test_over(
         &self,
         used: Use,
         interface: InterfaceId,
@@ -237,13 +239,16 @@ impl<'p> Process<'_, 'p> {
             };
             match patience {
                 Patience::Waits => self.wait(event).await,
-                Patience::AsksNow => return Ok(false),
+                Patience::Until(deadline) if self.world.state.borrow().time < deadline => {
+                    self.wait_until(event, deadline).await
+                }
+                Patience::AsksNow | Patience::Until(_) => return Ok(false),
             }
         }
     }
 
     /// The communication of a channel.
-    async fn channel(&self, scope: &Rc<Scope>, channel: &'p Channel, span: Span) -> Step<Use> {
+    pub(super) async fn channel(&self, scope: &Rc<Scope>, channel: &'p Channel, span: Span) -> Step<Use> {
         match &channel.kind {
             ChannelKind::Service => match self.world.state.borrow().processes[&self.id].role {
                 Role::Service(id) => Ok(Use::Service(id)),

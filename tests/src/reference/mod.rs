@@ -30,6 +30,7 @@ mod outcome;
 mod process;
 mod scheduler;
 mod scope;
+mod select;
 mod statements;
 mod system;
 mod value;

@@ -59,6 +59,18 @@ impl Process<'_, '_> {
         Suspend(false).await;
     }
 
+    /// Waits for the event, until a time at most.
+    pub async fn wait_until(&self, event: Event, deadline: i64) {
+        let alarm = {
+            let mut state = self.world.state.borrow_mut();
+            let alarm = (deadline, state.fresh());
+            state.sleeping.insert(alarm, self.id);
+            alarm
+        };
+        self.wait(event).await;
+        self.world.state.borrow_mut().sleeping.remove(&alarm);
+    }
+
     /// Between two statements: counts a step, and sometimes lets other processes run.
     pub async fn pause(&self, span: Span) {
         if self.world.testing.get() {

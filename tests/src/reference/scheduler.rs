@@ -6,7 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
 
-use super::identity::{Event, ProcessId, Role};
+use super::identity::{ProcessId, Role};
 use super::outcome::{Kind, Outcome};
 use super::process::Process;
 use super::world::World;
@@ -63,7 +63,10 @@ fn wake_next_sleeper(world: &World) -> bool {
     let mut state = world.state.borrow_mut();
     let Some(((time, _), process)) = state.sleeping.pop_first() else { return false };
     state.time = time;
-    state.wake(Event::Own(process));
+    // Whatever else it waits for.
+    if state.processes.get_mut(&process).is_some_and(|record| record.waiting.take().is_some()) {
+        state.ready.push(process);
+    }
     true
 }
 

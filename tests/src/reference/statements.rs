@@ -88,6 +88,10 @@ impl<'p> Process<'_, 'p> {
                         return self.block(scope, block).await;
                     }
                 }
+                StatementKind::Select(alternatives) => {
+                    let block = self.select(scope, alternatives, span).await?;
+                    return self.block(scope, block).await;
+                }
                 StatementKind::While(condition, body) => {
                     while self.evaluate(scope, condition).await?.boolean() {
                         self.pause(span).await;

@@ -190,6 +190,9 @@ impl<'p> State<'p> {
 
     /// Makes the processes that wait for the event ready.
     pub fn wake(&mut self, event: Event) {
+        if event != Event::Anything {
+            self.wake(Event::Anything);
+        }
         for process in self.waiters.remove(&event).unwrap_or_default() {
             if let Some(record) = self.processes.get_mut(&process)
                 && record.waiting == Some(event)

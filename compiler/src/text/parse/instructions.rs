@@ -103,19 +103,14 @@ impl Names {
         if line.eat("call") {
             return self.call_procedure(line, Some(to));
         }
+        if line.eat("select") {
+            return self.select(line, to);
+        }
         if !line.is_next("test") && !line.is_next("input") {
             return Ok(Line::Inst(self.value(to, line)?));
         }
         line.eat(first);
-        let (interface, question) = self.question(line)?;
-        line.expect("as")?;
-        let side = match line.word()? {
-            "client" => Direction::In,
-            "server" => Direction::Out,
-            other => return Err(format!("{other:?} is no end of a communication")),
-        };
-        line.expect("over")?;
-        let reach = reach(line)?;
+        let (interface, side, question, reach) = self.asked(line)?;
         let op = match first {
             "test" => SuspensionOp::Test { reach, interface, side, question, to },
             _ => match question {
@@ -124,6 +119,42 @@ impl Names {
             },
         };
         Ok(Line::Point(SuspensionPoint { op, location: self.location(line)? }))
+    }
+
+    /// What a test asks, and over which communication.
+    fn asked(&mut self, line: &mut Cursor) -> Read<(InterfaceId, Direction, Question, Reach)> {
+        let (interface, question) = self.question(line)?;
+        line.expect("as")?;
+        let side = match line.word()? {
+            "client" => Direction::In,
+            "server" => Direction::Out,
+            other => return Err(format!("{other:?} is no end of a communication")),
+        };
+        line.expect("over")?;
+        Ok((interface, side, question, reach(line)?))
+    }
+
+    fn select(&mut self, line: &mut Cursor, to: Reg) -> Read<Line> {
+        let (mut sources, mut awaits) = (vec![self.source(line)?], false);
+        while line.eat("or") {
+            if line.eat("await") {
+                awaits = true;
+                break;
+            }
+            sources.push(self.source(line)?);
+        }
+        let until = if line.eat("until") { Some(line.reg()?) } else { None };
+        awaits |= line.eat("or await");
+        let op = SuspensionOp::Select { sources, until, awaits, to };
+        Ok(Line::Point(SuspensionPoint { op, location: self.location(line)? }))
+    }
+
+    fn source(&mut self, line: &mut Cursor) -> Read<Source> {
+        if line.eat("condition") {
+            return Ok(Source::Condition(line.reg()?));
+        }
+        let (interface, side, question, reach) = self.asked(line)?;
+        Ok(Source::Arrival { reach, interface, side, question })
     }
 
     fn message_moves(&mut self, line: &mut Cursor, payload: Payload) -> Read<Line> {

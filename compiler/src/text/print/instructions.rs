@@ -24,6 +24,12 @@ impl Printer<'_> {
                 let pattern = self.question(*interface, *side, Question::Is(*pattern));
                 format!("{to} = input {pattern} over {}", way(reach))
             }
+            SuspensionOp::Select { sources, until, awaits, to } => {
+                let sources: Vec<_> = sources.iter().map(|source| self.source(source)).collect();
+                let until = until.map_or(String::new(), |until| format!(" until {until}"));
+                let awaits = if *awaits { " or await" } else { "" };
+                format!("{to} = select {}{until}{awaits}", sources.join(" or "))
+            }
             SuspensionOp::Lock(mode) => format!("lock {}", lock(*mode)),
             SuspensionOp::Unlock { mode, written } => {
                 format!("unlock {} having written {written:#x}", lock(*mode))
@@ -36,6 +42,15 @@ impl Printer<'_> {
                 format!("await {holds} as tested from {again}, {}", waits(dependence, *written))
             }
             SuspensionOp::Call { to, entry, arguments } => call(*to, entry, arguments),
+        }
+    }
+
+    fn source(&self, source: &Source) -> String {
+        match source {
+            Source::Arrival { reach, interface, side, question } => {
+                format!("{} over {}", self.question(*interface, *side, *question), way(reach))
+            }
+            Source::Condition(reg) => format!("condition {reg}"),
         }
     }
 

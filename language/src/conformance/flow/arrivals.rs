@@ -1,10 +1,11 @@
-//! The transfer function of CASE over what arrives.
+//! The transfer functions of CASE over what arrives, and of SELECT.
 
 use super::communications::server;
 use super::state::{Flow, Here};
-use crate::conformance::choices::Choice;
+use crate::ast::Direction;
+use crate::conformance::choices::{Choice, How};
 use crate::conformance::positions::{Key, Known, Positions, join};
-use crate::program::{Arrival, Block, Channel};
+use crate::program::{Alternative, Arrival, Block, Channel, InterfaceId};
 use crate::source::Span;
 
 impl Flow<'_> {
@@ -22,7 +23,8 @@ impl Flow<'_> {
         let before = key.and_then(|key| here.get(key)).cloned().unwrap_or_else(|| side.anywhere());
         self.spend(before.open.len())?;
         if before.is_judged() {
-            let choice = Choice::new(channel.interface, side, branches, otherwise.is_some(), before.clone());
+            let how = if otherwise.is_some() { How::CaseElse } else { How::Case };
+            let choice = Choice::new(channel.interface, side, branches, how, before.clone());
             self.sites.choose(span.word("CASE"), choice);
         }
         if key.is_some() {
@@ -37,21 +39,7 @@ impl Flow<'_> {
         let is_taken = |message: usize| branches.iter().any(|branch| branch.message == Some(message));
         let mut after = None;
         for branch in branches {
-            let positions = match branch.message {
-                Some(message) => {
-                    self.uses.name(end, side, &before, message, branch.span);
-                    side.receive(&side.there(&before, |it| it == message), message)
-                }
-                None => side.closed(&before),
-            };
-            if key.is_some() {
-                self.uses.reach(end, server(channel), &positions, branch.span);
-            }
-            let Some(there) = key.map_or(Some(here.clone()), |key| with(&here, key, positions)) else {
-                continue;
-            };
-            let there = self.brought(&branch.targets, there);
-            after = join(after, there.and_then(|there| self.block(&branch.block, there)));
+            after = join(after, self.arrival(channel, branch, &before, &here));
         }
         if let Some(block) = otherwise {
             let has_finish = branches.iter().any(|branch| branch.message.is_none());
@@ -64,6 +52,85 @@ impl Flow<'_> {
         }
         after
     }
+
+    /// A branch for something that comes where the communication is in these positions.
+    fn arrival(&mut self, channel: &Channel, branch: &Arrival, before: &Positions, here: &Known) -> Here {
+        let (side, key) = (self.side(channel), self.key(channel));
+        let end = (channel.interface, side.receives);
+        let positions = match branch.message {
+            Some(message) => {
+                self.uses.name(end, side, before, message, branch.span);
+                side.receive(&side.there(before, |it| it == message), message)
+            }
+            None => side.closed(before),
+        };
+        if key.is_some() {
+            self.uses.reach(end, server(channel), &positions, branch.span);
+        }
+        let there = key.map_or(Some(here.clone()), |key| with(here, key, positions))?;
+        let there = self.brought(&branch.targets, there)?;
+        self.block(&branch.block, there)
+    }
+
+    /// In each branch, only its own communication has moved on.
+    pub(super) fn select(&mut self, alternatives: &[Alternative], mut here: Known) -> Here {
+        for alternative in alternatives {
+            here = match alternative {
+                Alternative::Arrival(channel, _) => self.channel(channel, here)?,
+                Alternative::Await(condition, _) => self.value(condition, here)?,
+                Alternative::After(limit, _) => self.value(limit, here)?,
+            };
+        }
+        if alternatives.iter().any(|it| matches!(it, Alternative::Await(..))) {
+            here = self.without_shared(here);
+        }
+        self.trace.survives = true;
+        let mut judged: Vec<Whose> = Vec::new();
+        let mut after = None;
+        for alternative in alternatives {
+            let Alternative::Arrival(channel, branch) = alternative else {
+                after = join(after, self.block(alternative.block(), here.clone()));
+                continue;
+            };
+            let (side, key) = (self.side(channel), self.key(channel));
+            let before = key.and_then(|key| here.get(key)).cloned().unwrap_or_else(|| side.anywhere());
+            self.spend(before.open.len())?;
+            let whose = self.whose(channel);
+            if !judged.contains(&whose) {
+                let branches = alternatives.iter().filter_map(|it| match it {
+                    Alternative::Arrival(other, arrival) if self.whose(other) == whose => Some(arrival),
+                    _ => None,
+                });
+                if before.is_judged() {
+                    let choice = Choice::new(channel.interface, side, branches, How::Select, before.clone());
+                    self.sites.choose(branch.span, choice);
+                }
+                if key.is_some() {
+                    let end = (channel.interface, side.receives);
+                    self.uses.reach(end, server(channel), &before, branch.span);
+                }
+                judged.push(whose);
+            }
+            after = join(after, self.arrival(channel, branch, &before, &here));
+        }
+        after
+    }
+
+    /// Which branches of a SELECT are judged together: those of one communication; where it isn't followed, those by
+    /// one interface.
+    fn whose(&self, channel: &Channel) -> Whose {
+        match self.key(channel) {
+            Some(key) => Whose::Of(key),
+            None => Whose::By(channel.interface, self.side(channel).receives),
+        }
+    }
+}
+
+/// See [`Flow::whose`].
+#[derive(PartialEq)]
+enum Whose {
+    Of(Key),
+    By(InterfaceId, Direction),
 }
 
 /// The situation with the communication in these positions, if they are possible.

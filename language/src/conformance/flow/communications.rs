@@ -148,7 +148,7 @@ impl<'p> Flow<'p> {
                 self.refuse(left, Some(here));
                 self.refuse(right, Some(here));
             }
-            ExpressionKind::ReceiveTest(channel, _) | ExpressionKind::Input(channel, _) => {
+            ExpressionKind::ReceiveTest(channel, _) | ExpressionKind::Input(channel, ..) => {
                 if let Some(positions) = self.key(channel).and_then(|key| here.get(key)) {
                     self.uses.refuse((channel.interface, self.side(channel).receives), positions);
                 }

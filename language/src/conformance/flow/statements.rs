@@ -64,6 +64,7 @@ impl Flow<'_> {
             Arrivals { channel, branches, otherwise } => {
                 self.arrivals(channel, branches, otherwise.as_ref(), span, here)
             }
+            Select(alternatives) => self.select(alternatives, here),
             While(condition, body) => self.repeat(here, |flow, here| {
                 let (yes, no) = flow.condition(condition, here);
                 (yes.and_then(|here| flow.block(body, here)), no)

@@ -37,7 +37,8 @@ impl Flow<'_> {
             ExpressionKind::ReceiveTest(channel, pattern) => {
                 self.test(channel, *pattern, Side::test, condition.span, here)
             }
-            ExpressionKind::Input(channel, pattern) => {
+            ExpressionKind::Input(channel, pattern, limit) => {
+                let Some(here) = self.values(limit.as_deref(), here) else { return (None, None) };
                 self.test(channel, *pattern, Side::input, condition.span, here)
             }
             _ => {

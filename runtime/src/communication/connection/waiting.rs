@@ -2,6 +2,7 @@
 
 use core::mem::take;
 
+use crate::communication::watching;
 use crate::instance::natives::wake_parked;
 use crate::instance::{body_of, holder_of, main_process, rare_if_any, rare_of};
 use crate::layout::*;
@@ -27,9 +28,13 @@ pub unsafe fn wake_instance(w: *mut Worker, instance: *mut Instance) {
     // SAFETY: an instance that goes takes its processes out of its queues before.
     unsafe {
         let rare = rare_if_any(instance);
-        if !rare.is_null() && !(*rare).connecting.is_empty() {
+        if rare.is_null() {
+            return;
+        }
+        if !(*rare).connecting.is_empty() {
             ready_all(w, &mut take(&mut (*rare).connecting));
         }
+        watching::tell_of_connections(w, instance);
     }
 }
 

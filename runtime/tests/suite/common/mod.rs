@@ -47,6 +47,13 @@ pub enum Next {
 
 pub use Next::*;
 
+impl Next {
+    /// Instead of the next step, that one.
+    pub fn then(self, step: usize) -> Next {
+        if self == Go { To(step) } else { self }
+    }
+}
+
 pub type Step = unsafe fn(C) -> Next;
 
 /// A running process.
@@ -363,6 +370,62 @@ impl C {
                 1 => Go,
                 _ => Leave,
             }
+        }
+    }
+
+    /// Something that comes over an own required interface, as one of several things.
+    pub unsafe fn from_required(self, r: usize, pattern: i32) -> Source {
+        unsafe {
+            let interface = (*template_of(self.me())).required.get()[r].interface;
+            let at = self.required(self.me(), r).expose_provenance();
+            Source { at, instance: null_mut(), interface, way: SOURCE_REQUIRED, pattern }
+        }
+    }
+
+    /// Something that comes from a component that is held.
+    pub unsafe fn from_held(self, instance: *mut Instance, o: usize, pattern: i32) -> Source {
+        unsafe {
+            let interface = (*template_of(instance)).offered.get()[o].interface;
+            let at = self.offered(instance, o).expose_provenance();
+            Source { at, instance, interface, way: SOURCE_HELD, pattern }
+        }
+    }
+
+    /// Something that comes from the service's client.
+    pub unsafe fn from_client(self, pattern: i32) -> Source {
+        let interface = unsafe { self.body().interface };
+        Source { at: 0, instance: null_mut(), interface, way: SOURCE_SERVICE, pattern }
+    }
+
+    /// Waits for the first of several things, so long at most (0: for ever): goes to the step that is given for it, or
+    /// that for the time.
+    pub unsafe fn select<const N: usize>(
+        self,
+        mut sources: [Source; N],
+        limit: u64,
+        to: [usize; N],
+        time: usize,
+    ) -> Next {
+        unsafe {
+            let deadline = self.until(limit);
+            match ds_select(self.w, self.p, sources.as_mut_ptr(), N as u32, deadline, 0, 7) {
+                -1 => Leave,
+                first => {
+                    *self.r(REGISTERS - 1) = 0;
+                    To(if first == N as i64 { time } else { to[first as usize] })
+                }
+            }
+        }
+    }
+
+    /// The end of a wait of so many units at most, kept in the last register until that is set to 0.
+    pub unsafe fn until(self, limit: u64) -> i64 {
+        unsafe {
+            let kept = self.r(REGISTERS - 1);
+            if *kept == 0 {
+                *kept = if limit == 0 { NEVER } else { ds_deadline(self.w, limit as i64) } as u64;
+            }
+            *kept as i64
         }
     }
 

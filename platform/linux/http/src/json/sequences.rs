@@ -1,4 +1,5 @@
-//! Sequences as JSON: arrays, whose elements are what their form says. In between they are XDR, as the runtime has them.
+//! Sequences as JSON: arrays, whose elements are what their form says. In between they are XDR, as the runtime takes
+//! them.
 
 use std::borrow::Cow;
 use std::fmt;
