@@ -96,6 +96,11 @@ impl Lower<'_, '_> {
         self.code.start(waits);
         self.await_condition(condition, true, span, |lower| {
             let holds = lower.value(condition);
+            if !lower.code.in_condition {
+                // It takes long, and the process may have been away meanwhile.
+                let location = lower.location(span);
+                lower.code.suspend(SuspensionOp::Home, location);
+            }
             let has_come = lower.code.call(&entries::NEWS, Vec::new());
             lower.code.op(Op::Or, holds, has_come)
         });

@@ -152,7 +152,7 @@ pub unsafe fn close(w: *mut Worker, c: *mut Communication) {
 /// # Safety
 /// At home; `c` is live, and its client uses it no more. Something else leads to it from now on, until its service has
 /// ended: its instance's orphans, or a process that deletes the instance.
-#[inline]
+#[inline(always)]
 pub unsafe fn let_go(w: *mut Worker, c: *mut Communication) {
     // SAFETY: `c` is live, and its service's process.
     unsafe {
