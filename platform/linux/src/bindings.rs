@@ -27,7 +27,7 @@ use crate::Options;
 use drystone_reactor::Reactor;
 
 /// Protocols that are built in.
-const PROTOCOLS: &[&Addition] = &[
+pub(crate) const PROTOCOLS: &[&Addition] = &[
     #[cfg(feature = "http")]
     &drystone_http::ADDITION,
     #[cfg(feature = "nats")]

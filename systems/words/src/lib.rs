@@ -32,4 +32,5 @@ pub static DRYSTONE: Addition = Addition {
     ],
     contexts: &[Context { scheme: "words", begin: context::begin }],
     factories: &[Before { name: "Limited", put: limited::put }],
+    ..Addition::NOTHING
 };
