@@ -1,8 +1,6 @@
 //! Procedures that crates carry: says which of those that a program calls nothing carries where it is to run. With
 //! crates from outside (`--with`) that is known only when they are compiled, and said when the program starts.
 
-use std::iter;
-
 use drystone_compiler::{Carried, carried};
 use drystone_language::source::Diagnostic;
 use drystone_linux::native;
@@ -39,7 +37,7 @@ fn fault(procedure: &Carried, platform: Platform) -> Option<Diagnostic> {
         }
         Platform::Pc => {
             let help = "on a PC, procedures come from crates without an operating system: --with CRATE";
-            (native::find(name, signature, iter::empty()), help)
+            (native::find(name, signature, drystone_library::on_bare_machines(&[])), help)
         }
     };
     Some(Diagnostic::new("not-carried", *span, found.err()?).label("declared here").help(help))

@@ -6,12 +6,12 @@ use drystone_language::program::*;
 use drystone_language::source::Span;
 
 use super::Lower;
-use super::places::{Target, cell_of};
+use super::places::Target;
 use super::types::reg_type;
 use crate::classify::is_held;
 use crate::effects::has_effects;
 use crate::entries;
-use crate::mir::{Address, Base, Inst, Reg, Symbol, Terminator};
+use crate::mir::{Address, Base, Reg, Symbol};
 
 /// A `VARIABLE` argument.
 struct Variable<'e> {
@@ -62,7 +62,7 @@ impl Lower<'_, '_> {
             });
         }
         for Variable { word, place, target } in &variables {
-            let value = self.value_or_zero(target, place);
+            let value = self.load_target(target, &place.ty, place.span);
             words[*word] = if is_held(&place.ty) {
                 let text = self.code.own_register(value);
                 let reg = text.reg;
@@ -106,34 +106,6 @@ impl Lower<'_, '_> {
             return Given::Scalar(value);
         }
         Given::Text(self.code.keep(value).slot.expect("it was just kept"))
-    }
-
-    /// The value of a variable. An element that is not there is going to be made, and has its zero.
-    fn value_or_zero(&mut self, target: &Target, place: &Place) -> Reg {
-        let is_made = match target {
-            Target::Element { variable, .. } => !self.is_array(*variable),
-            Target::Named(_) => true,
-            _ => false,
-        };
-        if !is_made {
-            return self.load_target(target, &place.ty, place.span);
-        }
-        let cell = self.find(target);
-        let value = self.code.reg(reg_type(&place.ty));
-        let [there, absent, done] = [(); 3].map(|()| self.code.new_block());
-        self.code.end(Terminator::Branch { condition: cell, yes: there, no: absent });
-        self.code.start(there);
-        let found = self.code.load(cell_of(cell, &place.ty), reg_type(&place.ty));
-        self.code.inst(Inst::Copy { to: value, from: found });
-        self.code.go(done);
-        self.code.start(absent);
-        self.code.inst(match place.ty {
-            Type::Real => Inst::Real(value, 0.0),
-            _ => Inst::Int(value, 0),
-        });
-        self.code.go(done);
-        self.code.start(done);
-        value
     }
 }
 

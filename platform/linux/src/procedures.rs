@@ -8,11 +8,11 @@ use drystone_component::Program;
 use drystone_kortex::Addition;
 use drystone_runtime::native::{self, Procedure};
 
-use crate::bindings::PROTOCOLS;
+use crate::bindings::BUILT_IN;
 
 /// The procedures of the crates that are built in, and of these.
 pub fn carried(additions: &'static [&'static Addition]) -> impl Iterator<Item = &'static Procedure> + Clone {
-    PROTOCOLS.iter().chain(additions).flat_map(|addition| addition.procedures)
+    BUILT_IN.iter().chain(additions).flat_map(|addition| addition.procedures)
 }
 
 /// Binds those that a program calls.

@@ -108,7 +108,7 @@ fn run(line: Rc<Line>, space: AddressSpace, settings: Settings, image: Image) ->
     let harbour: Rc<Harbour> = Rc::default();
     let domains =
         (!users.is_empty()).then(|| Domains { program, users, space, seed, harbour: harbour.clone() });
-    let carried = additions.iter().flat_map(|addition| addition.procedures);
+    let carried = drystone_library::on_bare_machines(additions);
     native::bind(program, carried, native::unguarded)?;
     let mut pc = Pc::new(&line, &harbour, additions, domains);
     let ground = Ground { program, additions, settings, line, store: Rc::new(store) };

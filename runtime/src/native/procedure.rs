@@ -166,7 +166,7 @@ unsafe fn call(w: *mut Worker, carrier: &Carrier, words: &mut [u64]) -> Result<(
         }
     }
     let mut result = Ok(Passed::Nothing);
-    let mut run = || result = code(&mut Arguments { passed: passed[..count].iter_mut() });
+    let mut run = || result = code(&mut Arguments::new(&mut passed[..count]));
     let done = (carrier.guard)(&mut run);
     done.map_err(|why| (Fault::AssertionFailed, format!("{name} panicked: {why}")))?;
     let result = result.map_err(|why| (Fault::InvalidArgument, format!("{name}: {why}")))?;
@@ -274,6 +274,11 @@ macro_rules! take {
 }
 
 impl<'s, 't> Arguments<'s, 't> {
+    /// These, in order.
+    pub fn new(passed: &'s mut [Passed<'t>]) -> Arguments<'s, 't> {
+        Arguments { passed: passed.iter_mut() }
+    }
+
     take! {
         Integer: integer -> i64, integer_variable -> &'s mut i64;
         Real: real -> f64, real_variable -> &'s mut f64;

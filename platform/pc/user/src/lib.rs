@@ -45,7 +45,7 @@ pub unsafe fn run(program: &'static Program, additions: &'static [&'static Addit
     let harbour: Rc<Harbour> = Rc::default();
     let home: Rc<dyn Home> = harbour.clone();
     let link = Link::new("the program", (Party::Guest, end), &home, None, start.capacity as u32);
-    let carried = additions.iter().flat_map(|addition| addition.procedures);
+    let carried = drystone_library::on_bare_machines(additions);
     native::bind(program, carried, native::unguarded).expect("the kernel has bound the same before");
     let mut platform = User::new(&harbour, additions);
     let options =
