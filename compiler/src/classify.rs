@@ -31,8 +31,8 @@ pub struct Facts {
 /// Facts about a procedure.
 #[derive(Clone, Debug, Default)]
 pub struct ProcedureFacts {
-    /// It runs on the processor's stack: a crate carries it, or it has no loop and no recursion, waits nowhere and owns nothing, and neither
-    /// its code nor a call of it is long.
+    /// It runs on the processor's stack: a crate carries it, or it has no loop and no recursion, waits nowhere and owns
+    /// nothing, and neither its code nor a call of it is long.
     pub native: bool,
     /// If it is native: statements and expressions that a call executes at most, callees included.
     pub weight: u64,

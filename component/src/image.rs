@@ -321,7 +321,7 @@ pub struct Program {
 /// Parts of a program's image may be read by all threads.
 macro_rules! shared {
     ($($part:ty)*) => {
-        // SAFETY: an image is never written but atomically, and its pointers lead to other parts of the image, or to code.
+        // SAFETY: an image is never written but atomically; its pointers lead to other parts of the image, or to code.
         $(unsafe impl Sync for $part {})*
     };
 }

@@ -224,7 +224,8 @@ impl Parser<'_> {
         let span = self.since(first);
         let mut read =
             Procedure { attributes, name, formals, result, declarations: Vec::new(), body: None, span };
-        if read.is_native() && !self.at(Keyword::Begin) {
+        // A BEGIN behind it is that of the unit around it, if there is one.
+        if read.is_native() && (self.units.len() > 1 || !self.at(Keyword::Begin)) {
             self.units.pop();
             return Ok(Declaration::Procedure(read));
         }

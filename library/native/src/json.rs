@@ -1,6 +1,6 @@
-//! JSON as `serde_json` understands it. A document is read once, into a *tape* (`tape`): a text that holds all nodes, so
-//! that a program keeps it as any other value. A node is its number in the tape; the whole document is number 0, and -1
-//! is no node. What asks for something else than a node has gets a zero.
+//! JSON as `serde_json` understands it. A document is read once, into a *tape* (`tape`): a text that holds all nodes,
+//! and that a program keeps as any other value. A node is its number in the tape; the whole document is number 0, and
+//! -1 is no node. What asks for something else than a node has gets a zero.
 
 mod reading;
 mod tape;

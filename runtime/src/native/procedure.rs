@@ -7,8 +7,8 @@
 //! # Safety
 //! The compiler lays a call's words out as the [`Formal`]s of the procedure's description say, and [`bind`] compares
 //! these with the carrier's. So a word of type TEXT is a text, which is live during the call because generated code
-//! holds it, and doesn't change meanwhile: nobody else can change a text that has two holders, and the only holder is in
-//! this call. New texts come from the heap of the worker of this thread. That is so away from home, too: a copy counts
+//! holds it, and doesn't change meanwhile: nobody can change a text that has two holders, and an only holder is in this
+//! call. New texts come from the heap of the worker of this thread. That is so away from home, too: a copy counts
 //! holders as [`text::copy`] does.
 
 use alloc::borrow::Cow;

@@ -6,7 +6,8 @@
 //! * procedures ([`sounds`]).
 //!
 //! It needs no standard library, so that programs on machines without an operating system have it, too.
-//! `interfaces.dry` declares the interfaces; `build.rs` makes Rust's side of them. `Sounds.dry` declares the procedures.
+//! `interfaces.dry` declares the interfaces, and `build.rs` makes Rust's side of them. `Sounds.dry` declares the
+//! procedures.
 
 #![no_std]
 #![warn(missing_docs)]
