@@ -31,8 +31,8 @@ pub struct Facts {
 /// Facts about a procedure.
 #[derive(Clone, Debug, Default)]
 pub struct ProcedureFacts {
-    /// It runs on the processor's stack: it has no loop and no recursion, waits nowhere and owns nothing, and neither
-    /// its code nor a call of it is long.
+    /// It runs on the processor's stack: a crate carries it, or it has no loop and no recursion, waits nowhere and owns
+    /// nothing, and neither its code nor a call of it is long.
     pub native: bool,
     /// If it is native: statements and expressions that a call executes at most, callees included.
     pub weight: u64,
@@ -95,6 +95,10 @@ impl Facts {
         let mut codes = Vec::new();
         for (index, procedure) in program.procedures.iter().enumerate() {
             let owner = Owner::Procedure(ProcedureId(index as u32));
+            if procedure.native.is_some() {
+                codes.push(CodeFacts { lingers: true, weight: CARRIED, ..CodeFacts::default() });
+                continue;
+            }
             let mut facts = gather(program, owner, &[&procedure.body], &mut in_memory);
             facts.owns |= procedure.result.as_ref().is_some_and(is_held);
             facts.owns |= procedure
@@ -204,6 +208,9 @@ pub const MOST_WEIGHT: u64 = 10_000;
 
 /// The weight of looking up an element.
 const ELEMENT: u64 = 20;
+
+/// The weight of a procedure that a crate carries: a guess.
+const CARRIED: u64 = 1000;
 
 /// Variables of one body or procedure that are kept in registers; more of them would be live in each of its segments.
 const MOST_IN_REGISTERS: usize = 200;
@@ -431,6 +438,12 @@ impl Visitor for Gather<'_> {
 impl Gather<'_> {
     fn call(&mut self, procedure: ProcedureId, arguments: &[Argument]) {
         self.facts.calls.push(procedure);
+        let called = &self.program.procedures[procedure.index()];
+        if called.native.is_some() {
+            // What it gives back is kept in temporaries first.
+            let parameters = called.parameters.iter().map(|id| &self.program.variables[id.index()].ty);
+            self.facts.owns |= parameters.chain(&called.result).any(is_held);
+        }
         for argument in arguments {
             if let Argument::Value(value) = argument {
                 self.facts.owns |= is_held(&value.ty);

@@ -3,6 +3,7 @@
 
 mod blob;
 mod interfaces;
+mod procedures;
 mod templates;
 
 use std::collections::HashMap;
@@ -32,6 +33,8 @@ const MOST_INDICES: usize = 64;
 pub(crate) struct Descriptors {
     symbols: HashMap<String, DataId>,
     strings: HashMap<Vec<u8>, DataId>,
+    /// Procedures that crates carry, as far as they are called.
+    procedures: Vec<DataId>,
     count: usize,
     /// The frame of each cut.
     frames: Vec<FrameDescription>,
@@ -62,6 +65,13 @@ pub(crate) struct BodyCode {
     pub shape: crate::mir::Shape,
 }
 
+/// What may be done with a data object while the program runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+}
+
 impl Descriptors {
     /// No data objects yet.
     pub(crate) fn new(frames: Vec<FrameDescription>, marshalling: Marshalling) -> Self {
@@ -69,11 +79,17 @@ impl Descriptors {
     }
 
     fn define(&mut self, module: &mut impl Module, blob: Blob) -> DataId {
-        let name = format!("ds_data_{}", self.count);
-        self.count += 1;
-        let id = module.declare_data(&name, Linkage::Local, false, false).expect("a fresh name");
+        let id = self.declare(module, Access::Read);
         self.fill(module, id, blob);
         id
+    }
+
+    /// A data object that is defined later.
+    fn declare(&mut self, module: &mut impl Module, access: Access) -> DataId {
+        let name = format!("ds_data_{}", self.count);
+        self.count += 1;
+        let writable = access == Access::Write;
+        module.declare_data(&name, Linkage::Local, writable, false).expect("a fresh name")
     }
 
     fn fill(&mut self, module: &mut impl Module, id: DataId, blob: Blob) {
@@ -154,6 +170,7 @@ impl Descriptors {
                 blob
             }),
             Symbol::Frame(cut) => self.frame(module, program, *cut),
+            Symbol::Procedure(id) => self.procedure(module, program, *id),
         }
     }
 
@@ -245,16 +262,19 @@ impl Descriptors {
         at: usize,
         ids: &[InterfaceId],
     ) {
-        let entries: Vec<Blob> = ids
-            .iter()
-            .map(|&id| {
-                let mut entry = Blob::new(8);
-                entry.pointer(0, self.interface(module, program, id));
-                entry
-            })
-            .collect();
-        let table = self.array(module, 8, entries);
-        blob.table(at, table, ids.len());
+        let interfaces: Vec<DataId> = ids.iter().map(|&id| self.interface(module, program, id)).collect();
+        self.pointers(module, blob, at, &interfaces);
+    }
+
+    /// A table of the addresses of data objects.
+    fn pointers(&mut self, module: &mut impl Module, blob: &mut Blob, at: usize, targets: &[DataId]) {
+        let entry = |&target: &DataId| {
+            let mut entry = Blob::new(8);
+            entry.pointer(0, target);
+            entry
+        };
+        let table = self.array(module, 8, targets.iter().map(entry).collect());
+        blob.table(at, table, targets.len());
     }
 
     fn owned(&mut self, module: &mut impl Module, program: &Program, blob: &mut Blob, at: usize, cut: usize) {
@@ -361,6 +381,8 @@ impl Descriptors {
         blob.function(offset_of!(P, native_shim), native_shim);
         let all: Vec<InterfaceId> = (0..program.interfaces.len() as u32).map(InterfaceId).collect();
         self.interfaces(module, program, &mut blob, offset_of!(P, interfaces), &all);
+        let procedures = std::mem::take(&mut self.procedures);
+        self.pointers(module, &mut blob, offset_of!(P, procedures), &procedures);
         let id = module.declare_data("ds_program", Linkage::Export, false, false).expect("the only program");
         self.fill(module, id, blob);
         id

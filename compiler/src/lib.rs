@@ -8,6 +8,7 @@
 //! checked program always compiles: there are no errors for the user here.
 
 mod awaited;
+mod carried;
 mod classify;
 mod composites;
 mod descriptors;
@@ -40,6 +41,7 @@ mod verify;
 mod walk;
 mod workbench;
 
+pub use carried::{Carried, carried};
 pub use emit::TimeSlices;
 pub use processor::Processor;
 

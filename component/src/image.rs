@@ -1,7 +1,10 @@
 //! The image of a program: its templates, bodies and what their frames own, as the compiler lays them out for the
 //! runtime.
 
-use crate::interface::Interface;
+use core::fmt;
+use core::sync::atomic::AtomicPtr;
+
+use crate::interface::{Interface, Type};
 use crate::table::{Str, Table};
 
 /// What one word of a message, frame or collection holds, as far as copying and freeing are concerned.
@@ -214,6 +217,59 @@ pub struct AnyType {
     pub requires_anything: bool,
 }
 
+/// A procedure that a crate carries (`PROCEDURE {NATIVE}`): the program has its heading only.
+#[repr(C)]
+pub struct Procedure {
+    /// Its name, with that of its file before it: `Hash.Sha256`.
+    pub name: Str,
+    /// Its parameters, and then its result if it has one.
+    pub signature: Table<Formal>,
+    /// What carries it. Null until the program is bound to its platform, which never changes it again.
+    pub carrier: AtomicPtr<()>,
+}
+
+/// A parameter of a procedure, or its result.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Formal {
+    /// Its type; never Component.
+    pub ty: Type,
+    /// How it gets there.
+    pub passing: Passing,
+}
+
+/// How a value gets into a procedure, or out of it.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// A parameter.
+    Value = 0,
+    /// A `VARIABLE` parameter.
+    Variable = 1,
+    /// The result.
+    Result = 2,
+}
+
+/// A signature as a heading has it: `(TEXT; VARIABLE INTEGER): BOOLEAN`.
+pub struct Signature<'a>(pub &'a [Formal]);
+
+impl fmt::Display for Signature<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        let parameters = self.0.iter().filter(|formal| formal.passing != Passing::Result);
+        for (index, formal) in parameters.enumerate() {
+            let before = if index == 0 { "" } else { "; " };
+            let variable = if formal.passing == Passing::Variable { "VARIABLE " } else { "" };
+            write!(f, "{before}{variable}{}", formal.ty)?;
+        }
+        f.write_str(")")?;
+        match self.0.iter().find(|formal| formal.passing == Passing::Result) {
+            Some(result) => write!(f, ": {}", result.ty),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A position in the source text, for run-time errors.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -258,12 +314,14 @@ pub struct Program {
     /// Every interface of the program, including the system's: native components find those that they offer by
     /// fingerprint.
     pub interfaces: Table<*const Interface>,
+    /// The procedures that crates carry for it, as far as it calls them.
+    pub procedures: Table<*const Procedure>,
 }
 
 /// Parts of a program's image may be read by all threads.
 macro_rules! shared {
     ($($part:ty)*) => {
-        // SAFETY: an image is never written, and its pointers lead to other parts of the image, or to code.
+        // SAFETY: an image is never written but atomically; its pointers lead to other parts of the image, or to code.
         $(unsafe impl Sync for $part {})*
     };
 }

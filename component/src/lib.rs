@@ -31,8 +31,8 @@ mod table;
 pub mod wire;
 
 pub use image::{
-    AnyType, Body, Collection, Condition, Frame, Kind, Location, Offered, Owned, Program, Required, Role,
-    SuspensionPoint, Template,
+    AnyType, Body, Collection, Condition, Formal, Frame, Kind, Location, Offered, Owned, Passing, Procedure,
+    Program, Required, Role, Signature, SuspensionPoint, Template,
 };
 pub use interface::{Fingerprint, Interface, Marshalling, Member, Message, Parameter, Side, Type, members};
 pub use name::Name;

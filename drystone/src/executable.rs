@@ -9,7 +9,8 @@ use crate::library::Platform;
 use crate::linker::{Parts, leave_out_unwinding, run};
 use crate::output::{Status, fail, write};
 use crate::sizes::Native;
-use crate::{hosted, image, sizes, sources, system};
+use crate::sources::Loaded;
+use crate::{carried, hosted, image, sizes, sources, system};
 
 /// Makes the executable, or shows what it would be made of.
 pub fn build(command: &Build) -> Result<(), Status> {
@@ -48,11 +49,12 @@ pub fn build(command: &Build) -> Result<(), Status> {
             }
         }
         None => {
+            carried::check(&loaded, &command.source, command.target.platform)?;
             let object =
                 drystone_compiler::compile_object(&loaded.program, &loaded.files, command.cpu.into());
             let with = &command.source.with;
             match command.target.platform {
-                arguments::Platform::Linux => link(&object, &output, with)?,
+                arguments::Platform::Linux => link(&object, &output, with, Unwinding::of(&loaded))?,
                 arguments::Platform::Pc => image::link(&object, &output, with, &command.target.initial)?,
             }
         }
@@ -78,12 +80,30 @@ fn finish(command: &Build, made: &Path, output: &Path, natives: &[Native]) -> Re
     Ok(())
 }
 
+/// What unwinding needs in an executable, and adds a third to it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Unwinding {
+    /// It is there: a panic of a procedure that a crate carries is caught.
+    Kept,
+    /// Nothing catches a panic.
+    LeftOut,
+}
+
+impl Unwinding {
+    /// What a program needs.
+    pub fn of(loaded: &Loaded) -> Unwinding {
+        if carried::are_called(loaded) { Unwinding::Kept } else { Unwinding::LeftOut }
+    }
+}
+
 /// Makes an executable of a program and the crates that are built in.
-pub fn link(object: &[u8], output: &Path, crates: &[PathBuf]) -> Result<(), Status> {
+pub fn link(object: &[u8], output: &Path, crates: &[PathBuf], unwinding: Unwinding) -> Result<(), Status> {
     let parts = Parts::new(object, crates, Platform::Linux)?;
     let mut linker = Command::new("cc");
     linker.arg("-o").arg(output).args([&parts.program, &parts.library]);
     linker.args(["-Wl,--gc-sections", "-Wl,--strip-debug", "-lgcc_eh", "-lgcc", "-lpthread", "-lm", "-ldl"]);
-    leave_out_unwinding(&mut linker, parts.folder.path())?;
+    if unwinding == Unwinding::LeftOut {
+        leave_out_unwinding(&mut linker, parts.folder.path())?;
+    }
     run(linker, output)
 }

@@ -50,7 +50,7 @@ impl Platform {
     }
 
     /// The panic strategy. Bare machines have no unwinding library. Processes have one, and share compiled crates with
-    /// the command; nothing catches a panic there either, because linking leaves out what unwinding needs (`linker`).
+    /// the command; where nothing catches a panic, linking leaves out what unwinding needs (`linker`).
     fn panic(self) -> &'static str {
         match self {
             Platform::Linux | Platform::Process => "unwind",

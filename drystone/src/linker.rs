@@ -36,7 +36,7 @@ impl Parts {
     }
 }
 
-/// Leaves out what unwinding needs, a third of an executable: nothing catches a panic in a process that is linked here.
+/// Leaves out what unwinding needs, a third of an executable: nothing catches a panic in most processes.
 /// The Rust library ends the process when it finds that it can't unwind.
 pub fn leave_out_unwinding(linker: &mut Command, folder: &Path) -> Result<(), Status> {
     const LAYOUT: &str = "SECTIONS { /DISCARD/ : { *(.eh_frame) *(.gcc_except_table .gcc_except_table.*) } }\n\

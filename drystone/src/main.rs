@@ -5,6 +5,8 @@
 
 mod arguments;
 mod cargo;
+mod carried;
+mod check;
 mod control;
 mod describe;
 mod emulator;
@@ -52,7 +54,7 @@ fn main() -> ExitCode {
 fn act(action: Action) -> i32 {
     let done = match action {
         Action::Run(command) => return run::run(command).unwrap_or_else(|Status(status)| status),
-        Action::Check(command) => sources::check(&command.source),
+        Action::Check(command) => check::check(&command.source),
         Action::Build(command) => executable::build(&command),
         Action::Fmt(command) => fmt::fmt(&command),
         Action::Graph(command) => graph::graph(command),

@@ -14,9 +14,10 @@ use drystone_linux::Options;
 
 use crate::arguments::{Platform, Run, Source};
 use crate::emulator::Machine;
+use crate::executable::Unwinding;
 use crate::output::{Status, fail, wrong};
 use crate::sources::Loaded;
-use crate::{executable, hosted, image, sources, system};
+use crate::{carried, executable, hosted, image, sources, system};
 
 /// The program's exit status.
 pub fn run(mut command: Run) -> Result<i32, Status> {
@@ -40,6 +41,7 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
         let image = system::Composed::new(&loaded.program, system, &source)?.build()?;
         return run_system(&image, command.target.platform, arguments, command.memory);
     }
+    carried::check(&loaded, &source, command.target.platform)?;
     if command.target.platform == Platform::Pc {
         let arguments = arguments.into_iter().map(OsStringExt::into_vec).collect();
         return run_image(loaded, &source.with, &command.target.initial, arguments, command.memory);
@@ -78,8 +80,9 @@ fn run_executable(
     set_up: impl FnOnce(&mut Command),
 ) -> Result<i32, Status> {
     let object = drystone_compiler::compile_object(&loaded.program, &loaded.files, Processor::Native);
+    let unwinding = Unwinding::of(&loaded);
     drop(loaded);
-    become_executable(|path| executable::link(&object, path, crates), set_up)
+    become_executable(|path| executable::link(&object, path, crates, unwinding), set_up)
 }
 
 /// Makes an executable and replaces this process with it.

@@ -13,8 +13,6 @@ use drystone_language::source::{Diagnostic, SourceFile};
 
 use crate::arguments::Source;
 use crate::output::{Status, WRONG, say, wrong};
-use crate::system::Composed;
-use crate::with;
 
 /// Files of the library that belong to other rooms, by name and text; a file of the same name beside the program takes
 /// precedence.
@@ -34,15 +32,11 @@ pub fn load(source: &Source) -> Result<Loaded, Status> {
     load_with(&source.files, options(source))
 }
 
-/// Likewise files that need not be a whole program, and the crates of their native parts.
-pub fn check(source: &Source) -> Result<(), Status> {
+/// Likewise files that need not be a whole program.
+pub fn load_any(source: &Source) -> Result<Loaded, Status> {
     let options = options(source);
     let options = if source.entry.is_none() { options.part() } else { options };
-    let loaded = load_with(&source.files, options)?;
-    match &loaded.program.system {
-        Some(system) => Composed::new(&loaded.program, system, source).map(drop),
-        None => with::check(&source.with).map(drop),
-    }
+    load_with(&source.files, options)
 }
 
 /// Likewise a file whose declarations are needed, whatever program it belongs to.

@@ -181,9 +181,8 @@ impl Sink for Nothing {
 #[test]
 fn compiled_marshalling_does_what_is_done_by_looking_at_types() {
     static MIRROR: Addition = Addition {
-        offers: &[],
         contexts: &[Context { scheme: "mirror", begin: |_| Box::new(Room) }],
-        factories: &[],
+        ..Addition::NOTHING
     };
     static ALL: &[&Addition] = &[&MIRROR];
     let mut runner = TestRunner::deterministic();

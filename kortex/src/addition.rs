@@ -1,4 +1,4 @@
-//! What an extra crate adds to a program's system: components, naming contexts and binding factories.
+//! What an extra crate adds to a program's system: components, naming contexts, binding factories and procedures.
 //!
 //! `drystone build --with CRATE` builds a crate in that has a `pub static DRYSTONE: Addition`.
 
@@ -8,7 +8,7 @@ use alloc::string::String;
 use drystone_component::{Interface, Program};
 use drystone_runtime::binding::{Factory, NamingContext};
 use drystone_runtime::far::Reach;
-use drystone_runtime::native::{Declaration, Serving};
+use drystone_runtime::native::{Declaration, Procedure, Serving};
 
 use crate::Host;
 
@@ -55,4 +55,11 @@ pub struct Addition {
     pub contexts: &'static [Context],
     /// Binding factories for `BY`.
     pub factories: &'static [Before],
+    /// Procedures that files of the component language declare as NATIVE.
+    pub procedures: &'static [Procedure],
+}
+
+impl Addition {
+    /// Adds nothing: `Addition { contexts: &[..], ..Addition::NOTHING }`.
+    pub const NOTHING: Addition = Addition { offers: &[], contexts: &[], factories: &[], procedures: &[] };
 }

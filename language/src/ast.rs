@@ -223,6 +223,8 @@ pub struct Record {
 /// `PROCEDURE Name(formals): Type; declarations BEGIN .. END Name;`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Procedure {
+    /// What stands in braces before the name.
+    pub attributes: Vec<Name>,
     /// Its name.
     pub name: Name,
     /// Its parameters.
@@ -235,6 +237,13 @@ pub struct Procedure {
     pub body: Option<Block>,
     /// The whole.
     pub span: Span,
+}
+
+impl Procedure {
+    /// Whether a crate carries it: there is a heading only.
+    pub fn is_native(&self) -> bool {
+        self.attributes.iter().any(|attribute| attribute.text == "NATIVE")
+    }
 }
 
 /// `[VARIABLE] Names: Type`.

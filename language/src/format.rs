@@ -133,7 +133,12 @@ impl<'a> Printer<'a> {
     /// A component, interface, implementation or procedure.
     fn unit(&mut self, indent: usize) {
         let is_interface = self.item().is(Keyword::Interface);
+        let is_heading = self.item().is(Keyword::Procedure) && self.is_native_procedure();
         self.line_through(indent, Symbol::Semicolon.into());
+        if is_heading {
+            self.joinable = false;
+            return;
+        }
         self.opened = true;
         if is_interface {
             self.protocol(indent + STEP);
@@ -156,6 +161,12 @@ impl<'a> Printer<'a> {
                 _ => return self.line_through(indent, Symbol::Semicolon.into()),
             }
         }
+    }
+
+    /// Whether the procedure here is NATIVE, and has neither body nor END.
+    fn is_native_procedure(&self) -> bool {
+        let heading = &self.items[self.position..self.after_attributes(self.position + 1)];
+        heading.iter().any(|item| item.text == "NATIVE")
     }
 
     /// Whether a record begins there, behind comments: RECORD is no keyword.

@@ -11,10 +11,16 @@ pub const LIBRARY: &str = "<library>/";
 
 /// The library's files by path and text.
 const FILES: &[(&str, &str)] = &[
+    ("<library>/Args.dry", include_str!("../../library/Args.dry")),
     ("<library>/Base64.dry", include_str!("../../library/Base64.dry")),
+    ("<library>/Csv.dry", include_str!("../../library/Csv.dry")),
     ("<library>/Hash.dry", include_str!("../../library/Hash.dry")),
+    ("<library>/Json.dry", include_str!("../../library/Json.dry")),
+    ("<library>/Log.dry", include_str!("../../library/Log.dry")),
     ("<library>/Random.dry", include_str!("../../library/Random.dry")),
+    ("<library>/Regex.dry", include_str!("../../library/Regex.dry")),
     ("<library>/Text.dry", include_str!("../../library/Text.dry")),
+    ("<library>/Time.dry", include_str!("../../library/Time.dry")),
 ];
 
 /// The text of a file of the library.

@@ -333,6 +333,8 @@ pub enum Owner {
 pub struct Procedure {
     /// Its name.
     pub name: String,
+    /// If it is {NATIVE}: the name by which a crate carries it, such as `Hash.Sha256`. It has no body then.
+    pub native: Option<String>,
     /// Where its name stands.
     pub span: Span,
     /// The owner around it.

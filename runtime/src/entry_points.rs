@@ -189,6 +189,7 @@ entry_points! {
     }
     crate::native {
         #[suspends] NATIVE = ds_native(w, p;);
+        PROCEDURE = ds_procedure(w, p; &'static Procedure, *mut u64, u32) -> Status where NotZero leaves;
     }
     crate::output {
         WRITE_BOOLEAN = ds_write_boolean(w, p; u32);

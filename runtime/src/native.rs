@@ -14,6 +14,8 @@
 //! language, in a build script. The program's description of the same interface is found by its fingerprint when a
 //! [`Kind`] is made, once, before anything runs.
 //!
+//! A crate may carry procedures, too ([`Procedure`]).
+//!
 //! This module doesn't know what a service does, nor how a platform waits: see the platform module for that.
 
 mod asking;
@@ -27,6 +29,7 @@ mod kind;
 mod making;
 mod pause;
 mod ports;
+mod procedure;
 mod running;
 mod session;
 mod turn;
@@ -35,7 +38,7 @@ mod turn;
 #[doc(hidden)]
 pub use alloc::boxed::Box as Boxed;
 
-pub use drystone_component::Fingerprint;
+pub use drystone_component::{Fingerprint, Formal, Passing, Type};
 
 pub use crate::failure::halt;
 pub use crate::platform::Waiter;
@@ -52,6 +55,9 @@ pub use making::{Design, Requirement};
 pub(crate) use making::{body, leak};
 pub use pause::{park, platform, unpark, yield_now};
 pub use ports::Ports;
+pub use procedure::{
+    Arguments, Code, Guard, Outcome, Passed, Procedure, bind, ds_procedure, find, unguarded,
+};
 pub use running::ds_native;
 pub(crate) use running::is_at_work;
 pub use session::{Client, Closed, Message, Protocol, Server};

@@ -54,8 +54,7 @@ fn additions(form: Form) -> &'static [&'static Addition] {
         ($form:expr) => {{
             const ADDER: Offer =
                 Offer { declaration: &adder::DECLARATION, begin: |_| Ok(Box::new(|| $form.serve())) };
-            static ADDITION: Addition =
-                Addition { offers: &[ADDER, STOPWATCHES], contexts: &[], factories: &[] };
+            static ADDITION: Addition = Addition { offers: &[ADDER, STOPWATCHES], ..Addition::NOTHING };
             static ALL: &[&Addition] = &[&ADDITION];
             ALL
         }};

@@ -281,6 +281,9 @@ impl Lower<'_, '_> {
         span: Span,
     ) -> Option<Reg> {
         let procedure = &self.unit.program.procedures[id.index()];
+        if procedure.native.is_some() {
+            return self.call_carried(id, arguments, span);
+        }
         let native = self.unit.facts.procedures[id.index()].native;
         let lock = if native { None } else { self.lock.mode() };
         let shape = if native { Shape::default() } else { self.code.shape() };

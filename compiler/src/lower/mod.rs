@@ -14,6 +14,7 @@
 mod appending;
 mod arithmetic;
 mod builder;
+mod carried;
 mod cases;
 mod communication;
 mod components;

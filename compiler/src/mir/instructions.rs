@@ -1,6 +1,6 @@
 //! Instructions: what a block does between its suspension point and its terminator.
 
-use drystone_language::program::{AnyType, ComponentId, InterfaceId, VariableId};
+use drystone_language::program::{AnyType, ComponentId, InterfaceId, ProcedureId, VariableId};
 use drystone_runtime::layout::Fault;
 
 use super::{Address, Base, EntryPoint, LocationId, Reg, RegType};
@@ -131,6 +131,8 @@ pub enum Symbol {
     Owned,
     /// The `component::Frame` of a procedure variant.
     Frame(usize),
+    /// The `component::Procedure` of a procedure that a crate carries.
+    Procedure(ProcedureId),
 }
 
 /// How an operation at a suspension point reaches its communication.

@@ -16,6 +16,8 @@ pub struct Names {
     /// Those of each interface.
     pub(super) messages: Vec<Vec<String>>,
     pub(super) components: Vec<String>,
+    /// Procedures that crates carry.
+    pub(super) procedures: Vec<String>,
     /// Collections, and other variables that a frame owns.
     pub(super) variables: Vec<String>,
     /// `line:column`, with the file before it if that is not the program's first.
@@ -50,6 +52,7 @@ impl Names {
                 .map(|interface| interface.messages.iter().map(|message| message.name.clone()).collect())
                 .collect(),
             components: told_apart(program.components.iter().map(|component| Some(&*component.name))),
+            procedures: told_apart(program.procedures.iter().map(|procedure| procedure.native.as_deref())),
             variables: told_apart(
                 program.variables.iter().map(|variable| is_mentioned(variable).then_some(&*variable.name)),
             ),

@@ -49,7 +49,14 @@ fn a_file_with_errors_is_left_alone() {
 #[test]
 fn the_projects_own_programs_are_laid_out() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder of the repository");
-    let folders = ["programs", "programs/lessons", "bench/programs", "bench/kernels", "drystone/src/project"];
+    let folders = [
+        "programs",
+        "programs/lessons",
+        "programs/library",
+        "bench/programs",
+        "bench/kernels",
+        "drystone/src/project",
+    ];
     let mut files = Vec::new();
     for folder in folders {
         let entries = std::fs::read_dir(root.join(folder)).expect("a folder with programs");

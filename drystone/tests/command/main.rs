@@ -37,6 +37,7 @@ mod onc;
 mod pc;
 mod peer;
 mod places;
+mod procedures;
 mod processes;
 mod programs;
 mod quit;
@@ -87,7 +88,8 @@ fn programs() -> PathBuf {
 
 /// All source files of the repository's programs, without those that others import.
 fn all_programs() -> Vec<PathBuf> {
-    let folders = [programs(), programs().join("lessons"), programs().join("lost")];
+    let folders =
+        [programs(), programs().join("lessons"), programs().join("library"), programs().join("lost")];
     let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("it is there"));
     let files = entries.map(|entry| entry.expect("it can be read").path());
     let mut files: Vec<_> =

@@ -113,6 +113,14 @@ fn does_what_it_must(program: &Path) {
         return assert_eq!(on_pc, process, "{}", program.display());
     }
     let Ok(expected) = fs::read_to_string(program.with_extension("expected")) else { return };
+    let text = fs::read_to_string(program).expect("it can be read");
+    if text.lines().any(|line| line.starts_with("IMPORT ") && (line.contains("Time") || line.contains("Log")))
+    {
+        // Calendars need an operating system.
+        let path = program.to_str().expect("a plain path");
+        let refused = drystone(Path::new("/"), &["run", "--platform", "pc", path]);
+        return assert!(complaint(&refused).contains("is NATIVE, and nothing here carries it"));
+    }
     let arguments = fs::read_to_string(program.with_extension("args")).unwrap_or_default();
     let folder = program.parent().expect("a program is in a folder");
     let files = arguments.lines().filter(|argument| folder.join(argument).is_file());

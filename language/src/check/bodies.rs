@@ -112,7 +112,7 @@ fn procedure(checker: &mut BodyChecker, id: ProcedureId) -> (Block, ConnectedInw
     let (block, after) =
         checker.elsewhere(context, |checker| tree.body.as_ref().map(|tree| checker.block(tree)));
     let lost = tree.body.as_ref().is_some_and(|body| body.lost);
-    if tree.result.is_some() && !after.returns && !lost {
+    if tree.result.is_some() && !after.returns && !lost && !tree.is_native() {
         let message = format!("{} never returns its result", tree.name.text);
         let error = Diagnostic::new("missing-return", tree.name.span, message);
         checker.report(error.label("a function").help("end it with RETURN value"));

@@ -161,6 +161,7 @@ impl<'a> Declarer<'_, 'a> {
         let id = ProcedureId(self.program.procedures.len() as u32);
         self.program.procedures.push(Procedure {
             name: tree.name.text.clone(),
+            native: None,
             span: tree.name.span,
             owner,
             component: self.component_of(owner),

@@ -25,6 +25,7 @@ mod bodies;
 mod body;
 mod builtins;
 mod calls;
+mod carried;
 mod cases;
 mod channels;
 mod composites;
@@ -175,6 +176,7 @@ fn define<'a>(
     interfaces::resolve(&mut definitions, diagnostics);
     definitions.gaps.interfaces = doubts::faulty_interfaces(&definitions.declared.interfaces, diagnostics);
     headers::resolve(&mut definitions, diagnostics);
+    carried::resolve(&mut definitions, files, diagnostics);
     definitions
 }
 

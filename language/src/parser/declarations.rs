@@ -206,6 +206,7 @@ impl Parser<'_> {
 
     fn procedure(&mut self) -> Parsed<Declaration> {
         let first = self.advance().span;
+        let attributes = self.attributes()?;
         self.receiver();
         let name = self.name("the name of the procedure")?;
         self.open_unit(&name);
@@ -219,12 +220,18 @@ impl Parser<'_> {
             self.units.pop();
             return Ok(Declaration::Lost(vec![name]));
         }
-        let body = self.body(Sort::Procedure);
-        let lost = self.end_of_unit();
         let (formals, result) = heading.unwrap_or_default();
         let span = self.since(first);
-        let (declarations, body) = (body.declarations, body.begin);
-        let read = Procedure { name, formals, result, declarations, body, span };
+        let mut read =
+            Procedure { attributes, name, formals, result, declarations: Vec::new(), body: None, span };
+        // A BEGIN behind it is that of the unit around it, if there is one.
+        if read.is_native() && (self.units.len() > 1 || !self.at(Keyword::Begin)) {
+            self.units.pop();
+            return Ok(Declaration::Procedure(read));
+        }
+        let body = self.body(Sort::Procedure);
+        let lost = self.end_of_unit();
+        (read.declarations, read.body, read.span) = (body.declarations, body.begin, self.since(first));
         Ok(lost.unwrap_or(Declaration::Procedure(read)))
     }
 

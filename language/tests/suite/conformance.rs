@@ -170,6 +170,7 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
     };
     let procedure = Procedure {
         name: "P".into(),
+        native: None,
         span,
         owner: Owner::Implementation(ComponentId(0), 0),
         component: Some(ComponentId(0)),

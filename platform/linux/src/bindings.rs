@@ -26,10 +26,14 @@ use self::worker::Workers;
 use crate::Options;
 use drystone_reactor::Reactor;
 
-/// Protocols that are built in.
-const PROTOCOLS: &[&Addition] = &[
+/// Protocols that are built in, and the library's procedures.
+pub(crate) const BUILT_IN: &[&Addition] = &[
     #[cfg(feature = "http")]
     &drystone_http::ADDITION,
+    #[cfg(feature = "library")]
+    &drystone_library::ADDITION,
+    #[cfg(feature = "library")]
+    &drystone_library::PORTABLE,
     #[cfg(feature = "nats")]
     &drystone_nats::ADDITION,
     #[cfg(feature = "onc")]
@@ -51,7 +55,7 @@ pub(crate) fn all(
     let composites: Rc<dyn Composites> = Rc::new(composites::server(reactor, &clock));
     let host = Host::new(Some(composites.clone()));
     host.share(|| reactor.clone());
-    let additions = PROTOCOLS.iter().chain(options.additions).copied();
+    let additions = BUILT_IN.iter().chain(options.additions).copied();
     let mut bindings = Bindings::added(additions, &host, clock);
     let holder = Holder::new(program, options, reactor, &composites, run);
     bindings.add_manager("process", Box::new(Processes::new(holder.clone())));

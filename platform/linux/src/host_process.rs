@@ -15,7 +15,7 @@ use drystone_runtime::platform::Platform;
 
 use crate::platform::{Linux, Output};
 use crate::signals::{Signals, end_by};
-use crate::{Options, bindings, guest, standard, system};
+use crate::{Options, bindings, guest, procedures, standard, system};
 
 /// Runs a program to its end. Returns the process's exit status: that of the program, or 2 if the system can't offer
 /// what it requires.
@@ -80,6 +80,7 @@ fn try_run(
     output: Output,
 ) -> Result<Run, String> {
     settle();
+    procedures::bind(program, options.additions)?;
     let signals: fn(&_) -> _ = match output {
         Output::Standard => Signals::expect,
         Output::Kept(_) => Signals::none,

@@ -21,6 +21,7 @@ mod outlet;
 mod own_bindings;
 mod picture;
 mod platform;
+mod procedures;
 mod processes;
 pub mod processor;
 mod questions;
@@ -39,8 +40,9 @@ pub use drystone_component::Program;
 pub use drystone_kortex::Addition;
 use drystone_kortex::interfaces;
 use drystone_kortex::system::lines;
-pub use drystone_runtime::Outcome;
+pub use drystone_runtime::{Outcome, native};
 pub use host_process::{run, run_quietly};
+pub use procedures::carried;
 pub use start::start;
 
 /// How a program runs.

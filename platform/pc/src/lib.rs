@@ -32,6 +32,7 @@ pub use drystone_component::Program;
 pub use drystone_kortex::Addition;
 pub use drystone_machine::Machine;
 use drystone_machine::{Console, end};
+use drystone_runtime::native;
 pub use kortex_hal::memory_functions;
 use kortex_hal::mmu::AddressSpace;
 use kortex_hal::x86_64::instructions::interrupts;
@@ -107,6 +108,8 @@ fn run(line: Rc<Line>, space: AddressSpace, settings: Settings, image: Image) ->
     let harbour: Rc<Harbour> = Rc::default();
     let domains =
         (!users.is_empty()).then(|| Domains { program, users, space, seed, harbour: harbour.clone() });
+    let carried = drystone_library::on_bare_machines(additions);
+    native::bind(program, carried, native::unguarded)?;
     let mut pc = Pc::new(&line, &harbour, additions, domains);
     let ground = Ground { program, additions, settings, line, store: Rc::new(store) };
     let (kind, system) = system::make(&ground)?;

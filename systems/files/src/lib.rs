@@ -23,4 +23,4 @@ pub const DISK: Offer =
     Offer { declaration: &interfaces::disk::DECLARATION, begin: serving::begin::<Beneath> };
 
 /// The crate's additions to a program, for `--with`.
-pub static DRYSTONE: Addition = Addition { offers: &[DISK], contexts: &[], factories: &[] };
+pub static DRYSTONE: Addition = Addition { offers: &[DISK], ..Addition::NOTHING };

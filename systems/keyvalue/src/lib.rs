@@ -29,6 +29,5 @@ pub mod writer;
 /// The crate's additions to a program, for `--with`.
 pub static DRYSTONE: Addition = Addition {
     offers: &[Offer { declaration: &interfaces::records::DECLARATION, begin: records::begin }],
-    contexts: &[],
-    factories: &[],
+    ..Addition::NOTHING
 };

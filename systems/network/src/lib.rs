@@ -17,6 +17,5 @@ mod wires;
 /// The crate's additions to a program, for `--with`.
 pub static DRYSTONE: Addition = Addition {
     offers: &[Offer { declaration: &interfaces::wires::DECLARATION, begin: wires::begin }, files::DISK],
-    contexts: &[],
-    factories: &[],
+    ..Addition::NOTHING
 };

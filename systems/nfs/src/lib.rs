@@ -23,6 +23,5 @@ pub mod wire;
 /// The crate's additions to a program, for `--with`.
 pub static DRYSTONE: Addition = Addition {
     offers: &[Offer { declaration: &disk::DECLARATION, begin: serving::begin::<Export> }],
-    contexts: &[],
-    factories: &[],
+    ..Addition::NOTHING
 };

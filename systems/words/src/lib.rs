@@ -2,10 +2,12 @@
 //!
 //! * components of its own ([`lexicon_component`], [`letters_component`], [`readers_component`]),
 //! * the naming context `words:` ([`context`]),
-//! * the binding factory `Limited` ([`limited`]).
+//! * the binding factory `Limited` ([`limited`]),
+//! * procedures ([`sounds`]).
 //!
 //! It needs no standard library, so that programs on machines without an operating system have it, too.
-//! `interfaces.dry` declares the interfaces; `build.rs` makes Rust's side of them.
+//! `interfaces.dry` declares the interfaces, and `build.rs` makes Rust's side of them. `Sounds.dry` declares the
+//! procedures.
 
 #![no_std]
 #![warn(missing_docs)]
@@ -18,8 +20,10 @@ pub mod letters_component;
 pub mod lexicon_component;
 pub mod limited;
 pub mod readers_component;
+pub mod sounds;
 
 use drystone_kortex::{Addition, Before, Context, Offer};
+use drystone_runtime::procedure;
 
 use interfaces::{letters, lexicon, readers};
 
@@ -32,4 +36,9 @@ pub static DRYSTONE: Addition = Addition {
     ],
     contexts: &[Context { scheme: "words", begin: context::begin }],
     factories: &[Before { name: "Limited", put: limited::put }],
+    procedures: &[
+        procedure!(Sounds.Vowels(TEXT): INTEGER = sounds::vowels),
+        procedure!(Sounds.Rhyme(TEXT, TEXT, VARIABLE TEXT): BOOLEAN = sounds::rhyme),
+        procedure!(Sounds.Letter(TEXT, INTEGER): CHARACTER = sounds::letter),
+    ],
 };

@@ -12,6 +12,7 @@
 use drystone_language::program::Program;
 
 mod arithmetic;
+mod carried;
 mod communication;
 mod communications;
 mod connecting;

@@ -8,6 +8,7 @@ use drystone_language::program::{
 };
 use drystone_language::source::Span;
 
+use super::carried;
 use super::identity::Event;
 use super::names::is_name;
 use super::outcome::{End, Kind};
@@ -360,6 +361,9 @@ impl<'p> Process<'_, 'p> {
         Box::pin(async move {
             let program = self.world.program;
             let procedure = &program.procedures[id.index()];
+            if let Some(name) = &procedure.native {
+                return self.call_carried(scope, name, arguments, span).await;
+            }
             let mut around = Some(scope);
             while let Some(inner) = around.filter(|inner| inner.owner != procedure.owner) {
                 around = inner.around.as_ref();
@@ -401,6 +405,34 @@ impl<'p> Process<'_, 'p> {
                 Flow::Next | Flow::Exit => Ok(None),
             }
         })
+    }
+
+    /// Calls a procedure of a crate: what it leaves in its VARIABLE parameters is assigned from left to right.
+    async fn call_carried(
+        &self,
+        scope: &Rc<Scope>,
+        name: &str,
+        arguments: &'p [Argument],
+        span: Span,
+    ) -> Step<Option<Value>> {
+        let (mut values, mut locations) = (Vec::new(), Vec::new());
+        for (index, argument) in arguments.iter().enumerate() {
+            values.push(match argument {
+                Argument::Value(value) => self.evaluate(scope, value).await?,
+                Argument::Place(place) => {
+                    locations.push((index, self.locate(scope, place).await?, place.span));
+                    Value::Boolean(false)
+                }
+            });
+        }
+        for (index, location, at) in &locations {
+            values[*index] = self.check(location.read(), *at)?;
+        }
+        let result = self.check(carried::call(name, &mut values), span)?;
+        for (index, location, at) in &locations {
+            self.check(location.write(values[*index].clone()), *at)?;
+        }
+        Ok(result)
     }
 
     fn nest(&self, change: isize, span: Span) -> Step<()> {

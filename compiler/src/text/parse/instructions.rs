@@ -308,6 +308,8 @@ impl Names {
             Symbol::Owned
         } else if line.eat("frame of") {
             Symbol::Frame(self.piece(line.word()?)?)
+        } else if line.eat("native") {
+            Symbol::Procedure(self.procedure(line.word()?))
         } else {
             return Ok(None);
         }))

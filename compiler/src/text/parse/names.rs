@@ -1,6 +1,6 @@
 //! Names to numbers: what is mentioned first gets the lowest.
 
-use drystone_language::program::{ComponentId, InterfaceId, VariableId};
+use drystone_language::program::{ComponentId, InterfaceId, ProcedureId, VariableId};
 
 use super::{Cursor, Read};
 use crate::mir::LocationId;
@@ -34,6 +34,10 @@ impl Names {
 
     pub(super) fn variable(&mut self, name: &str) -> VariableId {
         VariableId(index_of(&mut self.variables, name) as u32)
+    }
+
+    pub(super) fn procedure(&mut self, name: &str) -> ProcedureId {
+        ProcedureId(index_of(&mut self.procedures, name) as u32)
     }
 
     pub(super) fn component(&mut self, name: &str) -> ComponentId {

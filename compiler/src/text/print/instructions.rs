@@ -170,6 +170,7 @@ impl Printer<'_> {
             Symbol::Text(bytes) => format!("text {}", literal(bytes)),
             Symbol::Owned => "what the frame owns".to_string(),
             Symbol::Frame(number) => format!("frame of {}", self.names.pieces[*number]),
+            Symbol::Procedure(id) => format!("native {}", self.names.procedures[id.index()]),
         }
     }
 

@@ -16,9 +16,8 @@ use drystone_runtime::binding::{Edge, Endpoint, NamingContext};
 use drystone_runtime::far::Exported;
 
 pub static DRYSTONE: Addition = Addition {
-    offers: &[],
     contexts: &[Context { scheme: "wild", begin: |_| Box::new(Wild) }],
-    factories: &[],
+    ..Addition::NOTHING
 };
 
 struct Wild;

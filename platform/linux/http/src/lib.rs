@@ -42,12 +42,11 @@ use drystone_reactor::Reactor;
 
 /// What this crate adds to a program's system.
 pub static ADDITION: Addition = Addition {
-    offers: &[],
     contexts: &[
         Context { scheme: "http", begin: |host| Box::new(context::Context::plain(&Reactor::of(host))) },
         Context { scheme: "https", begin: |host| Box::new(context::Context::secure(&Reactor::of(host))) },
     ],
-    factories: &[],
+    ..Addition::NOTHING
 };
 
 /// Reads what BY says, for fuzzing.

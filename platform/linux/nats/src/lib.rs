@@ -47,12 +47,11 @@ use self::sessions::Sessions;
 
 /// What this crate adds to a program's system.
 pub static ADDITION: Addition = Addition {
-    offers: &[],
     contexts: &[
         Context { scheme: "event+nats", begin: |host| Box::new(Events(Sessions::of(host))) },
         Context { scheme: "nats", begin: |host| Box::new(Nats(Sessions::of(host))) },
     ],
-    factories: &[],
+    ..Addition::NOTHING
 };
 
 /// Reads bytes that may be anything as a message of NATS and as an entry of its store, for fuzzing.

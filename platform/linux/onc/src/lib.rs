@@ -40,12 +40,11 @@ pub use x::print;
 
 /// What this crate adds to a program's system.
 pub static ADDITION: Addition = Addition {
-    offers: &[],
     contexts: &[
         Context { scheme: "onc", begin: |host| Box::new(context::Context::tcp(&Reactor::of(host))) },
         Context { scheme: "onc+udp", begin: |host| Box::new(context::Context::udp(&Reactor::of(host))) },
     ],
-    factories: &[],
+    ..Addition::NOTHING
 };
 
 /// Reads what BY says, for fuzzing.

@@ -37,9 +37,8 @@ use self::memory::Memory;
 
 /// What this crate adds to a program's system.
 pub static ADDITION: Addition = Addition {
-    offers: &[],
     contexts: &[Context { scheme: "tcp", begin: |host| Box::new(Tcp::new(host)) }],
-    factories: &[],
+    ..Addition::NOTHING
 };
 
 /// The naming context, and its binding factory.

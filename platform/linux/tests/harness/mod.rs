@@ -66,6 +66,7 @@ fn program(requires: &[&str]) -> Program {
         enter: enter as *const u8,
         native_shim: ds_native as *const u8,
         interfaces: Table::new(interfaces),
+        procedures: Table::new(&[]),
     }
 }
 

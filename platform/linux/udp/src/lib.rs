@@ -28,9 +28,8 @@ pub use describe::describe;
 
 /// What this crate adds to a program's system.
 pub static ADDITION: Addition = Addition {
-    offers: &[],
     contexts: &[Context { scheme: "udp", begin: |host| Box::new(context::Context::new(&Reactor::of(host))) }],
-    factories: &[],
+    ..Addition::NOTHING
 };
 
 /// Reads what BY says, for fuzzing.

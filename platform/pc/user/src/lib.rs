@@ -21,7 +21,7 @@ pub use drystone_component::Program;
 use drystone_component::Template;
 pub use drystone_kortex::Addition;
 use drystone_kortex::domain::{self, End, Home, Link, Memory, Party, Trust};
-use drystone_runtime::Options;
+use drystone_runtime::{Options, native};
 pub use kortex_hal::memory_functions;
 
 pub use memory::Allocator;
@@ -45,6 +45,8 @@ pub unsafe fn run(program: &'static Program, additions: &'static [&'static Addit
     let harbour: Rc<Harbour> = Rc::default();
     let home: Rc<dyn Home> = harbour.clone();
     let link = Link::new("the program", (Party::Guest, end), &home, None, start.capacity as u32);
+    let carried = drystone_library::on_bare_machines(additions);
+    native::bind(program, carried, native::unguarded).expect("the kernel has bound the same before");
     let mut platform = User::new(&harbour, additions);
     let options =
         Options { cores: 1, memory_limit: start.memory, seed: start.seed, system: &mut |_, _| None };

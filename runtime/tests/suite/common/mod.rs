@@ -787,6 +787,7 @@ pub fn program(entry: &'static Template) -> &'static Program {
         enter: enter as *const u8,
         native_shim: ds_native as *const u8,
         interfaces: Table::new(&[]),
+        procedures: Table::new(&[]),
     }))
 }
 

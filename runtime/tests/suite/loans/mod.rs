@@ -35,6 +35,7 @@ fn knowing() -> &'static Program {
         enter,
         native_shim,
         interfaces,
+        procedures: Table::new(&[]),
     }))
 }
 
