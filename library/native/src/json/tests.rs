@@ -211,7 +211,7 @@ fn numbers_are_whole_if_they_fit() {
     assert_eq!(kinds, [2, 3, 3, 3, 3, 3]);
     let whole: Vec<_> = (0..6).map(|index| integer(&tape, element(&tape, 0, index))).collect();
     assert_eq!(whole, [i64::MAX, 0, 100, 0, 0, 0]);
-    assert_eq!(real(&tape, element(&tape, 0, 1)), 9.223372036854775808e18);
+    assert_eq!(real(&tape, element(&tape, 0, 1)), 9.223_372_036_854_776e18);
 }
 
 /// A program may hand over any text as a tape.
