@@ -73,6 +73,8 @@ END;
         let (puts, items) = (self.random.below(8), self.random.below(8));
         let pause = *self.random.pick(&["", "PASSIVATE(1); ", "PASSIVATE(3); "]);
         let time = *self.random.pick(&["", "| AFTER 2: INC(late)\n"]);
+        // One with a loop may be tested elsewhere.
+        let condition = *self.random.pick(&["full", "IsFull()"]);
         let (functions, value) = self.component(|own| own.number(&["n"], 2));
         let mut step = Step::declaring(format!(
             "INTERFACE {put}; {{ IN Put(n: INTEGER) }} END {put};
@@ -86,7 +88,11 @@ END {flow};
 END {source};
 COMPONENT {shelf} OFFERS {put}, {run} REQUIRES {flow};
 VARIABLE n, sum, taken, late, ended: INTEGER; full: BOOLEAN;
-{functions}IMPLEMENTATION {put};
+{functions}PROCEDURE IsFull(): BOOLEAN;
+VARIABLE i, s: INTEGER;
+BEGIN FOR i := 1 TO 200 DO s := s + i MOD 3 END; RETURN full AND (s > 0)
+END IsFull;
+IMPLEMENTATION {put};
 BEGIN
 WHILE ?Put DO BEGIN {{EXCLUSIVE}} AWAIT(~full); ?Put(n); full := TRUE END END
 END {put};
@@ -98,7 +104,7 @@ ACTIVITY
 WHILE {{SHARED}} (taken < {puts}) OR (ended = 0) DO
 BEGIN {{EXCLUSIVE}}
 SELECT
-| AWAIT(full): INC(taken); sum := (sum + ({value}) MOD 1000) MOD 9973; full := FALSE
+| AWAIT({condition}): INC(taken); sum := (sum + ({value}) MOD 1000) MOD 9973; full := FALSE
 | {flow}?Item(k): sum := (sum + k) MOD 9973
 | AWAIT((ended = 0) AND (taken < 0)): sum := -1
 | {flow}?FINISH: INC(ended); AWAIT(full OR (taken = {puts}))
