@@ -1,5 +1,5 @@
-//! CASE, over a value and over what arrives. Numbers are looked up in the sorted ranges of the labels, so that it takes
-//! some comparisons to find a branch among many.
+//! CASE, over a value and over what arrives. A number's branch is found by binary search over the sorted ranges of the
+//! labels.
 
 use drystone_component::Kind;
 use drystone_language::program::*;
@@ -8,7 +8,7 @@ use drystone_runtime::layout::Fault;
 
 use super::{Block_, Lower};
 use crate::entries;
-use crate::mir::{BlockId, Inst, Op, Reg, Symbol, Terminator};
+use crate::mir::{BlockId, Inst, Op, Question, Reg, Symbol, Terminator};
 
 /// Numbers from the first to the last that lead to a block.
 #[derive(Clone, Copy)]
@@ -82,7 +82,7 @@ impl Lower<'_, '_> {
         span: Span,
     ) {
         let reach = self.reach(channel, span);
-        let next = self.what_comes(reach.clone(), channel, span);
+        let next = self.ask(reach.clone(), channel, Question::Which, span);
         let blocks: Vec<BlockId> = branches.iter().map(|_| self.code.new_block()).collect();
         let done = self.code.new_block();
         let rest = match otherwise {

@@ -177,28 +177,12 @@ impl Lower<'_, '_> {
         }
     }
 
-    pub(super) fn test(&mut self, channel: &Channel, pattern: Pattern, span: Span) -> Reg {
-        let reach = self.reach(channel, span);
+    /// Waits until the answer to a question about what comes next is known.
+    pub(super) fn ask(&mut self, reach: Reach, channel: &Channel, question: Question, span: Span) -> Reg {
         let to = self.code.reg(RegType::Int);
         let location = self.location(span);
-        let (side, question) = (side_of(channel), Question::Is(pattern));
-        self.code.suspend(
-            SuspensionOp::Test { reach, interface: channel.interface, side, question, to },
-            location,
-        );
-        to
-    }
-
-    /// Waits until it is known what comes next: one more than the number of the message, or 0 if the other side has
-    /// closed.
-    pub(super) fn what_comes(&mut self, reach: Reach, channel: &Channel, span: Span) -> Reg {
-        let to = self.code.reg(RegType::Int);
-        let location = self.location(span);
-        let (side, question) = (side_of(channel), Question::Which);
-        self.code.suspend(
-            SuspensionOp::Test { reach, interface: channel.interface, side, question, to },
-            location,
-        );
+        let (interface, side) = (channel.interface, side_of(channel));
+        self.code.suspend(SuspensionOp::Test { reach, interface, side, question, to }, location);
         to
     }
 

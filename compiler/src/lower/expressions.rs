@@ -65,7 +65,10 @@ impl Lower<'_, '_> {
                 self.code.suspending_call(&entries::COUNT, vec![instance, required], location)
             }
             Locked(mode, inner) => self.locked(*mode, inner, |lower| lower.value(inner)),
-            ReceiveTest(channel, pattern) => self.test(channel, *pattern, expression.span),
+            ReceiveTest(channel, pattern) => {
+                let reach = self.reach(channel, expression.span);
+                self.ask(reach, channel, Question::Is(*pattern), expression.span)
+            }
             Input(channel, pattern, limit) => {
                 self.input(channel, *pattern, limit.as_deref(), expression.span)
             }

@@ -1,7 +1,8 @@
 //! CASE over what arrives, and SELECT: whether its branches are for exactly the messages that may come there.
 //!
-//! Where nothing is known of a communication, as of that with an element of a collection, it is enough that each branch
-//! is for a message of some state of the protocol for whose messages there are branches.
+//! The state of some communications isn't known, for example of those with elements of collections. There, each branch
+//! has to fit a state of the protocol: its message may come in that state, and all other messages that may come in it
+//! have branches, too.
 
 use super::positions::{Positions, Side};
 use super::wording::{allowed, describe, one_of};

@@ -165,37 +165,40 @@ fn opened_anew(fd: RawFd) -> Option<OwnedFd> {
 }
 
 /// Standard error: the system's messages, and what the program writes there. The program never waits for a reader, only
-/// components that write much. If too many bytes wait, further messages of the system are only counted.
+/// components that write much. If too many bytes of the system's messages wait, further ones are only counted.
 pub(crate) struct Errors {
     outlet: Rc<Outlet>,
     reactor: Rc<Reactor>,
     /// Where those wait that write much.
     source: usize,
     rest: RefCell<Vec<u8>>,
+    /// At least the bytes of the system's messages in `rest`, and at most all of its bytes.
+    told: Cell<usize>,
     lost: Cell<usize>,
     /// Why nothing can be written any more.
     failure: RefCell<Option<io::Error>>,
 }
 
-/// Most bytes that wait.
+/// Most bytes of the system's messages that wait.
 const MOST: usize = 4 << 20;
 
 impl Errors {
     pub(crate) fn new(reactor: &Rc<Reactor>) -> Rc<Errors> {
         let outlet = Outlet::new(libc::STDERR_FILENO, reactor);
-        let (rest, lost, failure) = Default::default();
-        Rc::new(Errors { outlet, reactor: reactor.clone(), source: reactor.source(), rest, lost, failure })
+        let (rest, told, lost, failure) = Default::default();
+        let (reactor, source) = (reactor.clone(), reactor.source());
+        Rc::new(Errors { outlet, reactor, source, rest, told, lost, failure })
     }
 
     /// A message of the system.
     pub(crate) fn tell(&self, bytes: &[u8]) {
-        let mut rest = self.rest.borrow_mut();
-        if rest.len() + bytes.len() > MOST {
+        let told = self.told.get() + bytes.len();
+        if told > MOST {
             self.lost.set(self.lost.get() + 1);
         } else {
-            rest.extend_from_slice(bytes);
+            self.told.set(told);
+            self.rest.borrow_mut().extend_from_slice(bytes);
         }
-        drop(rest);
         self.go_on();
     }
 
@@ -233,6 +236,7 @@ impl Errors {
             rest.len()
         });
         rest.drain(..written);
+        self.told.set(self.told.get().min(rest.len()));
         let lost = if rest.is_empty() { self.lost.take() } else { 0 };
         if lost > 0 {
             rest.extend_from_slice(

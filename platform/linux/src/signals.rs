@@ -35,7 +35,7 @@ pub(crate) const FOR_PROGRAMS: [c_int; 5] =
 /// Seconds that the end by a signal may take, for output that nobody reads.
 const ENDING: u32 = 10;
 
-/// Milliseconds after which a further signal ends a program at once that has not heard the first.
+/// Milliseconds that a program has to react to SIGTERM or SIGINT: another one after that ends it at once.
 const PATIENCE: u64 = 1000;
 
 /// The signals that have come and were not dealt with, a bit for each.

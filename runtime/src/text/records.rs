@@ -1,6 +1,6 @@
-//! Records: values of several words, which are held, copied and dropped as texts are, so all that keeps a text can keep
-//! a record. A block has a [`TextHead`] and the record's words; those that are texts or records stand first. As with
-//! texts, null is the record whose words are all 0, and only the only holder of a block changes it.
+//! Records: reference-counted, copy-on-write blocks of several words behind a [`TextHead`]. Whatever can hold a text can
+//! hold a record. The words that are texts or records stand first. As with texts, null is the record whose words are all
+//! 0, and a block with more than one holder is copied before it is changed.
 //!
 //! # Safety of this module: *a record variable*
 //! `cell` is a variable that holds null or a live record of that [`Shape`], and that nobody else uses during the call;
