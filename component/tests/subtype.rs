@@ -34,7 +34,7 @@ impl Protocol {
     }
 
     fn named(&self, name: &'static str) -> &'static Interface {
-        let parameter = |ty: &Type| Parameter { name: Str::new("x"), ty: *ty };
+        let parameter = |ty: &Type| Parameter::new("x", *ty);
         let messages = self.messages.iter().map(|(name, sender, types)| Message {
             name: Str::new(name),
             sender: *sender,

@@ -7,7 +7,7 @@ use drystone_component::wire::{Arrival, Connection, Description, Event, Handle, 
 use drystone_component::{Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type};
 
 const fn parameter(ty: Type) -> Parameter {
-    Parameter { name: Str::new("x"), ty }
+    Parameter::new("x", ty)
 }
 
 static TALK: Interface = Interface {

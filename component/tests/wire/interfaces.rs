@@ -35,7 +35,8 @@ impl Plan {
 
     /// Its description, which lives for ever.
     pub fn interface(&self) -> &'static Interface {
-        let parameter = |(i, ty): (usize, &Type)| Parameter { name: text(&format!("p{i}")), ty: *ty };
+        let parameter =
+            |(i, ty): (usize, &Type)| Parameter { name: text(&format!("p{i}")), ..Parameter::new("", *ty) };
         let messages = self.messages.iter().map(|(name, sender, types)| Message {
             name: text(name),
             sender: *sender,

@@ -200,7 +200,7 @@ fn some(form: Form<'_>, more: &mut impl FnMut(u32) -> u32, out: &mut Vec<u8>) {
             (0..count).for_each(|_| some(element, more, out));
         }
         Kind::Record(fields) if fields.count() == 0 => put_u32(out, 0),
-        Kind::Record(mut fields) => fields.for_each(|(_, form)| some(form, more, out)),
+        Kind::Record(fields) => fields.for_each(|(_, form)| some(form, more, out)),
     }
 }
 
@@ -290,7 +290,7 @@ fn a_block_is_left_when_most_of_it_is_unused() {
 fn a_record_is_copied_before_it_is_changed() {
     let mut heap = heap();
     let (inner, outer) = (Shape { words: 2, owned: 1 }, Shape { words: 3, owned: 2 });
-    let (mut a, mut b) = (null_mut(), null_mut());
+    let mut a = null_mut();
     // SAFETY: the variables are this test's; what is put into a record belongs to it.
     unsafe {
         let record = own(&mut heap, &mut a, outer).expect("there is memory");
@@ -300,7 +300,7 @@ fn a_record_is_copied_before_it_is_changed() {
         *words(within).add(1) = 7;
         *words(record).add(1) = within as u64;
         assert_eq!(own(&mut heap, &mut a, outer).expect("it is ours"), record);
-        b = copy(&heap, a);
+        let mut b = copy(&heap, a);
         let changed = own(&mut heap, &mut b, outer).expect("there is memory");
         assert_ne!(changed, record);
         *words(changed).add(2) = 9;

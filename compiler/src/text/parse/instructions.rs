@@ -233,7 +233,7 @@ impl Names {
             let index = line.reg()?;
             line.expect("in sequence at")?;
             let cell = line.reg()?;
-            return Ok(Inst::Place { to, cell, index, location: line.location()? });
+            return Ok(Inst::Place { to, cell, index, location: self.location(line)? });
         }
         if line.eat("length of text") {
             return Ok(Inst::Length { to, text: line.reg()? });

@@ -52,8 +52,6 @@ fn read_value(bytes: Vec<u8>, parameter: &'static Parameter) -> Result<Datum<'st
 
 #[cfg(test)]
 mod tests {
-    use drystone_component::Str;
-
     use super::*;
 
     const fn parameter(name: &'static str, ty: Type) -> Parameter {

@@ -105,7 +105,6 @@ pub fn write(out: &mut Vec<u8>, datum: &Datum<'_>, integers: Integers) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drystone_component::Str;
 
     const ALL: [Type; 5] = [Type::Boolean, Type::Character, Type::Integer, Type::Real, Type::Text];
 
