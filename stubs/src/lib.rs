@@ -77,6 +77,7 @@ pub fn generate(path: &str, text: &str) -> Result<String, String> {
     let is_own = |interface: &Interface| !system.interfaces.iter().any(|known| known.name == interface.name);
     for interface in program.interfaces.iter().filter(|interface| is_own(interface)) {
         only_known(interface)?;
+        interface.messages.iter().try_for_each(|message| distinct(interface, message))?;
     }
     Ok(all(&program, is_own))
 }
@@ -88,6 +89,22 @@ fn only_known(interface: &Interface) -> Result<(), String> {
     let Some(message) = interface.messages.iter().find(has_sequence) else { return Ok(()) };
     let (interface, message) = (&interface.name, &message.name);
     Err(format!("{message} of {interface} carries a sequence, which components in Rust can't take yet"))
+}
+
+/// Refuses a message of which two values have the same name in Rust: `p_x`, and the field x of a record p.
+fn distinct(interface: &Interface, message: &Message) -> Result<(), String> {
+    for (index, (value, _)) in message.values.iter().enumerate() {
+        let in_rust = names::name(value);
+        let same = message.values[..index].iter().find(|(earlier, _)| names::name(earlier) == in_rust);
+        if let Some((earlier, _)) = same {
+            let (interface, message) = (&interface.name, &message.name);
+            return Err(format!(
+                "{message} of {interface} carries {earlier} and {value}, which both are {in_rust} in Rust: \
+                 rename one of them"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn all(program: &Program, is_wanted: impl Fn(&Interface) -> bool) -> String {
@@ -122,4 +139,26 @@ fn module(program: &Program, id: InterfaceId) -> String {
         Err(_) => "type Direct = ();\n".into(),
     };
     text + "}\n\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::generate;
+
+    #[test]
+    fn values_with_one_name_in_rust_are_refused() {
+        let with = |parameters: &str| {
+            let declared = "RECORD Point; x, y: INTEGER END Point;";
+            let text = format!("{declared} INTERFACE Draw; {{ IN Line({parameters}) }} END Draw;");
+            generate("draw.dry", &text).map(drop)
+        };
+        assert_eq!(with("p: Point; p_y: REAL"), Err(clash("p.y", "p_y", "p_y")));
+        assert_eq!(with("p_x: REAL; p: Point"), Err(clash("p_x", "p.x", "p_x")));
+        assert_eq!(with("self, self_: REAL"), Err(clash("self", "self_", "self_")));
+        assert_eq!(with("p: Point; q_x, px: REAL"), Ok(()));
+    }
+
+    fn clash(a: &str, b: &str, in_rust: &str) -> String {
+        format!("Line of Draw carries {a} and {b}, which both are {in_rust} in Rust: rename one of them")
+    }
 }

@@ -146,6 +146,21 @@ fn output_that_is_read_slowly_is_written_whole() {
 }
 
 #[test]
+fn after_halt_a_signal_does_not_wait_for_output() {
+    let folder = folder_with(
+        "COMPONENT A; VARIABLE i: INTEGER; BEGIN FOR i := 1 TO 20000 DO WRITE(i); WRITELINE END; HALT(3) END A;",
+    );
+    let mut program = Watched::run(folder.path(), &[]);
+    assert_eq!(program.line(), "1");
+    thread::sleep(Duration::from_millis(1000));
+    let sent = Instant::now();
+    program.signal(Signal::TERM);
+    let output = program.program.output();
+    assert_eq!(output.status.signal(), Some(Signal::TERM.as_raw()));
+    assert!(sent.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
 fn output_that_nobody_reads_does_not_keep_it() {
     let folder = folder_with("COMPONENT A; BEGIN REPEAT WRITE(\"more\") UNTIL FALSE END A;");
     let mut program = Watched::run(folder.path(), &[]);

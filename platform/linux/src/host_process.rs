@@ -100,6 +100,7 @@ fn try_run(
     };
     let runtime_options = drystone_runtime::Options { cores, memory_limit, seed, system: &mut find };
     let outcome = drystone_runtime::run(program, &mut platform, runtime_options);
+    signals.over();
     let remains = remains.finish(options);
     reactor.finish();
     reactor.abandon();

@@ -133,6 +133,7 @@ impl Platform for Linux {
     }
 
     fn wait_for_output(&mut self) {
+        self.signals.over();
         self.outlet.wait();
     }
 

@@ -1,8 +1,9 @@
 //! Processes: starts processes of the operating system. A component stands for each. Its interfaces are the process's
 //! status ([`process`](status)), its standard input (Output) and its standard output (Input); another component has its
-//! standard error (Input). No shell is involved, and no descriptor of this process is passed on besides these three.
+//! standard error (Input). No shell is involved. Where the kernel can close descriptors on exec by range (from Linux
+//! 5.11), a process gets no descriptors but these three. It inherits the raised limit on open files.
 //!
-//! The process ends with its component: it is killed and reaped. So do all with the program.
+//! When its component is deleted, a process is killed and reaped. When the program ends, all are.
 
 mod child;
 mod pipe;
@@ -40,7 +41,7 @@ pub(crate) struct Kinds {
 impl Kinds {
     /// An error names an interface that the program declares differently.
     pub(crate) fn new(program: &'static Program) -> Result<Kinds, String> {
-        keep_descriptors();
+        close_inherited_on_exec();
         let process = [&process::DECLARATION, &input::DECLARATION, &output::DECLARATION];
         Ok(Kinds {
             process: Kind::new(program, "Process", &process)?,
@@ -49,11 +50,12 @@ impl Kinds {
     }
 }
 
-/// Has descriptors that this process was started with closed in those that it starts, as all others are.
-fn keep_descriptors() {
-    static KEPT: Once = Once::new();
+/// Marks all descriptors that this process has inherited as close-on-exec. Those that it opens itself are marked as they
+/// are opened.
+fn close_inherited_on_exec() {
+    static MARKED: Once = Once::new();
     // SAFETY: plain numbers; a kernel that doesn't know the call leaves the descriptors as they are.
-    KEPT.call_once(|| unsafe {
+    MARKED.call_once(|| unsafe {
         libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
     });
 }
@@ -89,7 +91,7 @@ impl Starter {
         let mut command = wanted.command(&self.names)?;
         let mut process = command.spawn()?;
         let (stdin, stdout, stderr) = (process.stdin.take(), process.stdout.take(), process.stderr.take());
-        // From here on, a failure ends the process.
+        // The child is killed and reaped if its pipes then can't be watched.
         let child = Child::new(&self.reactor, process)?;
         self.children.add(&child);
         let is_piped = "its three descriptors are pipes";
@@ -120,7 +122,8 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// An error is one that would otherwise end this process, or mean another variable.
+    /// # Errors
+    /// The name of a variable would mean another variable, or the folder's name isn't a path.
     fn command(self, names: &Names) -> io::Result<Command> {
         let mut command = Command::new(self.program);
         command.args(self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -84,6 +84,8 @@ impl Signals {
         let waker = reactor.waker();
         CAME.store(0, SeqCst);
         ENDS_SINCE.store(0, SeqCst);
+        ENDED_BY.store(0, SeqCst);
+        IS_WATCHED.store(false, SeqCst);
         WAKER.store(Arc::as_ptr(&waker).cast_mut(), SeqCst);
         let signals = FOR_PROGRAMS.into_iter().chain([libc::SIGQUIT]);
         let handled =
@@ -156,6 +158,27 @@ impl Signals {
         self.ended_by.get()
     }
 
+    /// The program is over, and only its output remains to be written. A signal ends the process now as if it had never
+    /// been handled. One that has come too late for the program ends it as it would have ended the program.
+    pub(crate) fn over(&self) {
+        if self.ended_by.get().is_some() {
+            return;
+        }
+        self.restore();
+        let ending = CAME.load(SeqCst) & (bit(libc::SIGTERM) | bit(libc::SIGINT));
+        if ending != 0 && ENDS_SINCE.load(SeqCst) != 0 {
+            self.end(ending.trailing_zeros() as c_int);
+        }
+    }
+
+    /// Signals do again what they did before.
+    fn restore(&self) {
+        for (signal, before) in self.handled.take() {
+            // SAFETY: the structure is one that the kernel has given.
+            unsafe { libc::sigaction(signal, &raw const before, null_mut()) };
+        }
+    }
+
     /// From now on, until it is dropped, its holder is told of signals, and none ends the program.
     fn watch(self: &Rc<Signals>) -> Rc<Watch> {
         let watch =
@@ -169,10 +192,7 @@ impl Signals {
 impl Drop for Signals {
     fn drop(&mut self) {
         let Some(waker) = &self.waker else { return };
-        for (signal, before) in self.handled.borrow().iter() {
-            // SAFETY: the structure is one that the kernel has given.
-            unsafe { libc::sigaction(*signal, before, null_mut()) };
-        }
+        self.restore();
         // Another program may have set its own waker meanwhile.
         let own = Arc::as_ptr(waker).cast_mut();
         let _ = WAKER.compare_exchange(own, null_mut(), SeqCst, SeqCst);

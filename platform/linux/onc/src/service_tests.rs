@@ -129,6 +129,42 @@ struct Places_Put_call {
 }
 
 #[test]
+fn records_whose_names_join_to_the_same_have_different_structures() {
+    static PLACE: Interface = Interface {
+        name: Str::new("Places"),
+        fingerprint: Fingerprint([1, 1]),
+        messages: Table::new(&[Message::new(
+            "Put",
+            Side::Client,
+            &[Parameter::new("p.at.x", Type::Integer), Parameter::new("p_at.x", Type::Text)],
+        )]),
+        next: Table::new(&[0]),
+        states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS]),
+        payload_words: 2,
+    };
+    let service = Service::new(&PLACE, &Options::default()).expect("it is right");
+    let wanted = "
+struct Places_Put_call_p_at {
+    hyper x;
+};
+
+struct Places_Put_call_p {
+    Places_Put_call_p_at at;
+};
+
+struct Places_Put_call_p_at_ {
+    opaque x<>;
+};
+
+struct Places_Put_call {
+    Places_Put_call_p p;
+    Places_Put_call_p_at_ p_at;
+};
+";
+    assert!(print(&service).contains(wanted), "{}", print(&service));
+}
+
+#[test]
 fn rpcgen_is_told_all_of_it() {
     let wanted = "/* Calculate, as `drystone describe` writes it. */
 

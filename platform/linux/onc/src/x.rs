@@ -58,13 +58,14 @@ pub fn print(service: &Service) -> String {
     let interface = service.interface.name.get();
     let mut out = format!("/* {interface}, as `drystone describe` writes it. */\n");
     let mut answers: Vec<usize> = Vec::new();
+    let mut used = names(service);
     for call in &service.calls.calls {
-        print_struct(&mut out, service, call.message, "call");
+        print_struct(&mut out, service, &mut used, call.message, "call");
         answers.extend(&call.answers);
     }
     answers.sort_unstable();
     answers.dedup();
-    answers.into_iter().for_each(|answer| print_struct(&mut out, service, answer, "answer"));
+    answers.into_iter().for_each(|answer| print_struct(&mut out, service, &mut used, answer, "answer"));
     for call in service.calls.calls.iter().filter(|call| call.answers.len() > 1) {
         print_union(&mut out, service, call.message, &call.answers);
     }
@@ -77,6 +78,15 @@ fn name(service: &Service, message: usize) -> String {
     format!("{}_{}", service.interface.name.get(), message.name.get())
 }
 
+/// All names but those of records.
+fn names(service: &Service) -> Vec<String> {
+    let of_message = |message| {
+        let name = name(service, message);
+        ["", "_call", "_answer", "_result"].map(|kind| format!("{name}{kind}"))
+    };
+    (0..service.interface.messages.get().len()).flat_map(of_message).collect()
+}
+
 /// The type of a message's parameters; `void` if it has none.
 fn type_name(service: &Service, message: usize, kind: &str) -> String {
     match service.parameters(message) {
@@ -85,30 +95,43 @@ fn type_name(service: &Service, message: usize, kind: &str) -> String {
     }
 }
 
-fn print_struct(out: &mut String, service: &Service, message: usize, kind: &str) {
+fn print_struct(out: &mut String, service: &Service, used: &mut Vec<String>, message: usize, kind: &str) {
     let parameters = service.parameters(message);
     if !parameters.is_empty() {
-        print_members(out, service, &format!("{}_{kind}", name(service, message)), parameters, 0);
+        print_members(out, service, used, &format!("{}_{kind}", name(service, message)), parameters, 0);
     }
 }
 
 /// A structure of a message's values, or of those of a record in it, behind those of the records in it.
-fn print_members(out: &mut String, service: &Service, name: &str, parameters: &[Parameter], within: usize) {
-    for member in members(parameters, within) {
-        if let Member::Record(record, fields) = member {
-            print_members(out, service, &format!("{name}_{record}"), fields, within + record.len() + 1);
-        }
-    }
-    let _ = writeln!(out, "\nstruct {name} {{");
+fn print_members(
+    out: &mut String,
+    service: &Service,
+    used: &mut Vec<String>,
+    name: &str,
+    parameters: &[Parameter],
+    within: usize,
+) {
+    let mut fields = String::new();
     for member in members(parameters, within) {
         match member {
-            Member::Value(field, parameter) => print_field(out, service, field, parameter),
-            Member::Record(field, _) => {
-                let _ = writeln!(out, "    {name}_{field} {};", field_name(field));
+            Member::Value(field, parameter) => print_field(&mut fields, service, field, parameter),
+            Member::Record(field, values) => {
+                let ty = unused(used, format!("{name}_{field}"));
+                print_members(out, service, used, &ty, values, within + field.len() + 1);
+                let _ = writeln!(fields, "    {ty} {};", field_name(field));
             }
         }
     }
-    out.push_str("};\n");
+    let _ = writeln!(out, "\nstruct {name} {{\n{fields}}};");
+}
+
+/// The name, or a longer one if it stands for something else: that of the record q in p is that of a record p_q, too.
+fn unused(used: &mut Vec<String>, mut name: String) -> String {
+    while used.contains(&name) {
+        name.push('_');
+    }
+    used.push(name.clone());
+    name
 }
 
 fn field_name(name: &str) -> String {

@@ -54,6 +54,14 @@ impl Child {
         let _ = pidfd_send_signal(&self.pidfd, signal);
     }
 
+    /// Kills the process, and waits until it has ended.
+    fn reap(&self) {
+        if self.status().is_none() {
+            self.signal(Signal::KILL);
+            self.status.set(self.process.borrow_mut().wait().ok());
+        }
+    }
+
     /// Kills the process, and has it reaped as soon as it has ended.
     pub(super) fn end(self: &Rc<Child>) {
         self.signal(Signal::KILL);
@@ -65,7 +73,9 @@ impl Child {
 }
 
 impl Drop for Child {
+    /// A process that nobody can observe any more has no use.
     fn drop(&mut self) {
+        self.reap();
         self.reactor.unwatch(self.source, &mut SourceFd(&self.pidfd.as_raw_fd()));
     }
 }
@@ -95,10 +105,44 @@ impl Children {
         children.push(Rc::downgrade(child));
     }
 
-    /// Kills those that are left: the program has ended, perhaps before its components.
+    /// Kills and reaps those that are left: the program has ended, perhaps before its components.
     pub(crate) fn end(&self) {
-        for child in self.0.take().iter().filter_map(Weak::upgrade) {
-            child.signal(Signal::KILL);
-        }
+        let children: Vec<Rc<Child>> = self.0.take().iter().filter_map(Weak::upgrade).collect();
+        // They end at the same time.
+        children.iter().for_each(|child| child.signal(Signal::KILL));
+        children.iter().for_each(|child| child.reap());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::*;
+
+    fn sleeper(reactor: &Rc<Reactor>) -> (Rc<Child>, String) {
+        let process = Command::new("sleep").arg("1000").spawn().expect("it starts");
+        let entry = format!("/proc/{}", process.id());
+        (Child::new(reactor, process).expect("it can be watched"), entry)
+    }
+
+    #[test]
+    fn a_process_that_is_let_go_is_gone() {
+        let reactor = Reactor::new().expect("there is one");
+        let (child, entry) = sleeper(&reactor);
+        assert!(Path::new(&entry).exists());
+        drop(child);
+        assert!(!Path::new(&entry).exists());
+    }
+
+    #[test]
+    fn at_the_end_all_are_reaped() {
+        let reactor = Reactor::new().expect("there is one");
+        let children = Children::default();
+        let all = [sleeper(&reactor), sleeper(&reactor)];
+        all.iter().for_each(|(child, _)| children.add(child));
+        children.end();
+        assert!(all.iter().all(|(_, entry)| !Path::new(entry).exists()));
     }
 }
