@@ -50,8 +50,8 @@ impl Kinds {
     }
 }
 
-/// Marks all descriptors that this process has inherited as close-on-exec. Those that it opens itself are marked as they
-/// are opened.
+/// Marks all descriptors that this process has inherited as close-on-exec. Those that it opens itself are marked when
+/// they are opened.
 fn close_inherited_on_exec() {
     static MARKED: Once = Once::new();
     // SAFETY: plain numbers; a kernel that doesn't know the call leaves the descriptors as they are.

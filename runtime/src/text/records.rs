@@ -1,6 +1,6 @@
-//! Records: reference-counted, copy-on-write blocks of several words behind a [`TextHead`]. Whatever can hold a text can
-//! hold a record. The words that are texts or records stand first. As with texts, null is the record whose words are all
-//! 0, and a block with more than one holder is copied before it is changed.
+//! Records: reference-counted, copy-on-write blocks of several words behind a [`TextHead`]. Whatever can hold a text
+//! can hold a record. The words that are texts or records stand first. As with texts, null is the record whose words
+//! are all 0, and a block with more than one holder is copied before it is changed.
 //!
 //! # Safety of this module: *a record variable*
 //! `cell` is a variable that holds null or a live record of that [`Shape`], and that nobody else uses during the call;
