@@ -70,7 +70,7 @@ impl Parser<'_> {
     }
 
     /// `.field` or `[index]`, if there is one.
-    fn step(&mut self) -> Parsed<Option<Step>> {
+    pub(super) fn step(&mut self) -> Parsed<Option<Step>> {
         let first = self.token().span;
         if self.at(Symbol::Period) && self.kind_after(1) == TokenKind::Name {
             self.advance();

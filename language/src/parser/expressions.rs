@@ -1,10 +1,10 @@
 //! Expressions, with the paper's precedence: relations, then `+ - OR`, then `* / DIV MOD AND`, then `~`.
 
 use super::designators::Reference;
-use super::state::{Parsed, Parser};
-use crate::ast::{BinaryOperator, Designator, Expression, ExpressionKind, Pattern, UnaryOperator};
+use super::state::{Failed, Parsed, Parser};
+use crate::ast::{BinaryOperator, Designator, Expression, ExpressionKind, Pattern, Step, UnaryOperator};
 use crate::lexer::{self, Keyword, Symbol, TokenKind};
-use crate::source::Span;
+use crate::source::{Diagnostic, Span};
 
 /// Help: how to write comparisons that AND or OR joins.
 pub(crate) const JOINED_COMPARISONS: &str = "AND and OR come before comparisons: write (a = b) AND (c = d)";
@@ -118,6 +118,26 @@ impl Parser<'_> {
     }
 
     fn factor(&mut self) -> Parsed<Expression> {
+        let factor = self.plain_factor()?;
+        self.refuse_steps(&factor)?;
+        Ok(factor)
+    }
+
+    /// A field or an element is a part of a variable. What a variable may be followed by has been read with it.
+    fn refuse_steps(&mut self, value: &Expression) -> Parsed<()> {
+        let first = self.token().span;
+        let Some(step) = self.step()? else { return Ok(()) };
+        let part = if matches!(step, Step::Field(_)) { "a field" } else { "an index" };
+        let message = format!("{part} needs a variable, and this is a value");
+        self.report(
+            Diagnostic::new("not-a-variable", self.since(first), message)
+                .note(value.span, "the value")
+                .help("assign the value to a variable, and take the part from there"),
+        );
+        Err(Failed)
+    }
+
+    fn plain_factor(&mut self) -> Parsed<Expression> {
         match self.kind() {
             _ if self.at_block_as_expression() => self.block_as_expression(),
             TokenKind::Symbol(Symbol::LeftParenthesis) => self.group(),
