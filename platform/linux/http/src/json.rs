@@ -6,14 +6,15 @@
 //! * A record is an object, a sequence an array.
 //! * TEXT is a string; one that is no UTF-8 is `{"base64":"..."}`, which is taken in place of any string.
 
+mod plain;
 mod reading;
 mod sequences;
 
-use data_encoding::BASE64;
 use drystone_component::{Interface, Member, Message, Parameter, Side, members};
 use serde::de::DeserializeSeed;
 
-use self::reading::{Named, OneOf, UNUSUAL, Values};
+use self::plain::text;
+use self::reading::{Named, OneOf, Values};
 use drystone_net::datum::Datum;
 
 /// Reads a JSON object that has all parameters of a message and nothing else.
@@ -88,46 +89,13 @@ fn write_members<'v>(
                 let value = values.next().expect("there is one for each parameter");
                 match &value {
                     Datum::Sequence(bytes) => sequences::write(out, parameter, bytes),
-                    plain => write_value(out, plain),
+                    value => plain::write(out, value),
                 }
             }
             Member::Record(name, fields) => write_members(out, fields, within + name.len() + 1, values),
         }
     }
     out.push(b'}');
-}
-
-fn write_value(out: &mut Vec<u8>, value: &Datum<'_>) {
-    match value {
-        Datum::Boolean(x) => json(out, x),
-        Datum::Character(x) => json(out, &char::from(*x)),
-        Datum::Integer(x) => json(out, x),
-        Datum::Real(x) if x.is_finite() => json(out, x),
-        Datum::Real(x) => {
-            text(out, UNUSUAL.iter().find(|(_, it)| same(*it, *x)).map_or("NaN", |(name, _)| name))
-        }
-        Datum::Sequence(_) => unreachable!("a sequence is written by its form"),
-        Datum::Text(x) => match std::str::from_utf8(x) {
-            Ok(x) => text(out, x),
-            Err(_) => {
-                out.extend_from_slice(b"{\"base64\":");
-                text(out, &BASE64.encode(x));
-                out.push(b'}');
-            }
-        },
-    }
-}
-
-fn same(a: f64, b: f64) -> bool {
-    a == b || a.is_nan() && b.is_nan()
-}
-
-fn text(out: &mut Vec<u8>, text: &str) {
-    json(out, text);
-}
-
-fn json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
-    serde_json::to_writer(out, value).expect("memory takes all of it, and the values are JSON's");
 }
 
 #[cfg(test)]
@@ -310,7 +278,7 @@ mod tests {
             let json = written(all);
             let (_, read) = read_message(json.as_bytes(), &TOLD, Side::Client).expect("it was written");
             let Datum::Real(again) = read[3] else { panic!("{read:?}") };
-            assert!(same(x, again) || x.is_nan() && again.is_nan(), "{x:?} is {again:?}");
+            assert!(x == again || x.is_nan() && again.is_nan(), "{x:?} is {again:?}");
         }
     }
 

@@ -11,8 +11,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use drystone_net::datum::Datum;
 
-use super::reading::{Key, One};
-use super::{text, write_value};
+use super::plain::{self, Key, One, text};
 
 /// A sequence, or something in one, that is read as XDR.
 pub(super) struct Element {
@@ -117,7 +116,7 @@ pub(super) fn write(out: &mut Vec<u8>, parameter: &Parameter, bytes: &[u8]) {
 }
 
 fn write_element(out: &mut Vec<u8>, form: Form<'_>, bytes: &mut Reader<'_>) -> Result<(), String> {
-    let plain = match form.kind() {
+    let value = match form.kind() {
         Kind::Boolean => Datum::Boolean(bytes.word("")? != 0),
         Kind::Character => Datum::Character(bytes.word("")? as u8),
         Kind::Integer => Datum::Integer(bytes.hyper("")? as i64),
@@ -138,7 +137,7 @@ fn write_element(out: &mut Vec<u8>, form: Form<'_>, bytes: &mut Reader<'_>) -> R
             });
         }
     };
-    write_value(out, &plain);
+    plain::write(out, &value);
     Ok(())
 }
 

@@ -1,0 +1,190 @@
+//! Values by themselves, as JSON: neither records nor sequences.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use data_encoding::BASE64;
+use drystone_component::Type;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
+
+use drystone_net::datum::Datum;
+
+/// The member of an object that stands for a TEXT that is not UTF-8.
+const BYTES: &str = "base64";
+
+/// REALs for which JSON has no numbers.
+const UNUSUAL: [(&str, f64); 3] =
+    [("NaN", f64::NAN), ("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY)];
+
+/// Whole numbers below this are exact as REALs.
+const EXACT: f64 = (1_u64 << 53) as f64;
+
+/// A member's name, or a string.
+pub(super) struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.into()))
+    }
+}
+
+/// A value by itself.
+pub(super) struct One {
+    pub(super) name: &'static str,
+    pub(super) ty: Type,
+}
+
+impl<'de> DeserializeSeed<'de> for One {
+    type Value = Datum<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl One {
+    fn of_text<'de, E: Error>(&self, text: Cow<'de, str>) -> Result<Datum<'de>, E> {
+        let found = match self.ty {
+            Type::Text => {
+                return Ok(Datum::Text(match text {
+                    Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                    Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+                }));
+            }
+            Type::Character => character(&text).map(Datum::Character),
+            Type::Real => UNUSUAL.iter().find(|(name, _)| *name == text).map(|(_, x)| Datum::Real(*x)),
+            _ => None,
+        };
+        found.ok_or_else(|| E::invalid_value(Unexpected::Str(&text), self))
+    }
+}
+
+fn character(text: &str) -> Option<u8> {
+    let mut characters = text.chars();
+    let first = characters.next()?;
+    characters.next().is_none().then(|| u8::try_from(first).ok())?
+}
+
+impl<'de> Visitor<'de> for One {
+    type Value = Datum<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let wanted = match self.ty {
+            Type::Boolean => "true or false",
+            Type::Character => "a string of one character up to U+00FF",
+            Type::Integer => "a whole number of 64 bits",
+            Type::Real => "a number",
+            Type::Text => "a string, or an object such as {\"base64\":\"AAEC\"}",
+            Type::Component | Type::Sequence => unreachable!("it is no value by itself"),
+        };
+        write!(f, "{wanted} for {}", self.name)
+    }
+
+    fn visit_bool<E: Error>(self, x: bool) -> Result<Self::Value, E> {
+        match self.ty {
+            Type::Boolean => Ok(Datum::Boolean(x)),
+            _ => Err(E::invalid_type(Unexpected::Bool(x), &self)),
+        }
+    }
+
+    fn visit_i64<E: Error>(self, x: i64) -> Result<Self::Value, E> {
+        match self.ty {
+            Type::Integer => Ok(Datum::Integer(x)),
+            Type::Real => Ok(Datum::Real(x as f64)),
+            _ => Err(E::invalid_type(Unexpected::Signed(x), &self)),
+        }
+    }
+
+    fn visit_u64<E: Error>(self, x: u64) -> Result<Self::Value, E> {
+        match i64::try_from(x) {
+            Ok(x) => self.visit_i64(x),
+            Err(_) if self.ty == Type::Real => Ok(Datum::Real(x as f64)),
+            Err(_) => Err(E::invalid_value(Unexpected::Unsigned(x), &self)),
+        }
+    }
+
+    fn visit_f64<E: Error>(self, x: f64) -> Result<Self::Value, E> {
+        match self.ty {
+            Type::Real => Ok(Datum::Real(x)),
+            // JSON has no whole numbers but those that have no fraction: -0, 1.0, 1e3. Beyond this they may have been
+            // others.
+            Type::Integer if x.fract() == 0.0 && x.abs() < EXACT => Ok(Datum::Integer(x as i64)),
+            _ => Err(E::invalid_type(Unexpected::Float(x), &self)),
+        }
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        self.of_text(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        self.of_text(Cow::Owned(text.into()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let key = map.next_key_seed(Key)?;
+        if self.ty != Type::Text || key.as_deref() != Some(BYTES) {
+            return Err(A::Error::invalid_type(Unexpected::Map, &self));
+        }
+        let text = map.next_value_seed(Key)?;
+        let bytes = BASE64.decode(text.as_bytes());
+        let bytes = bytes.map_err(|_| A::Error::custom(format_args!("{}: that is no base64", self.name)))?;
+        match map.next_key_seed(Key)? {
+            None => Ok(Datum::Text(Cow::Owned(bytes))),
+            Some(_) => Err(A::Error::invalid_type(Unexpected::Map, &self)),
+        }
+    }
+}
+
+/// Adds a value.
+pub(super) fn write(out: &mut Vec<u8>, value: &Datum<'_>) {
+    match value {
+        Datum::Boolean(x) => json(out, x),
+        Datum::Character(x) => json(out, &char::from(*x)),
+        Datum::Integer(x) => json(out, x),
+        Datum::Real(x) if x.is_finite() => json(out, x),
+        Datum::Real(x) => {
+            text(out, UNUSUAL.iter().find(|(_, it)| same(*it, *x)).map_or("NaN", |(name, _)| name))
+        }
+        Datum::Sequence(_) => unreachable!("a sequence is written by its form"),
+        Datum::Text(x) => match std::str::from_utf8(x) {
+            Ok(x) => text(out, x),
+            Err(_) => {
+                out.extend_from_slice(b"{\"base64\":");
+                text(out, &BASE64.encode(x));
+                out.push(b'}');
+            }
+        },
+    }
+}
+
+fn same(a: f64, b: f64) -> bool {
+    a == b || a.is_nan() && b.is_nan()
+}
+
+/// Adds a string.
+pub(super) fn text(out: &mut Vec<u8>, text: &str) {
+    json(out, text);
+}
+
+fn json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
+    serde_json::to_writer(out, value).expect("memory takes all of it, and the values are JSON's");
+}
