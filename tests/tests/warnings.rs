@@ -9,7 +9,7 @@ use drystone_language::source::SourceFile;
 use drystone_tests::generate;
 
 /// Programs of the conformance suite that end by what they don't receive, or ask what can't be.
-const SHOWN: [&str; 11] = [
+const SHOWN: [&str; 12] = [
     "10_a_component_that_deletes_is_ended_meanwhile",
     "10_an_end_that_the_protocol_forbids",
     "10_what_a_server_said_before_it_was_lost_is_heard",
@@ -20,6 +20,7 @@ const SHOWN: [&str; 11] = [
     "5_a_service_hears_what_its_client_said_before_it_was_lost",
     "5_a_test_tells_which_message_is_next",
     "5_a_wrong_message_is_a_violation",
+    "5_input_waits_for_a_time",
     "5_what_finally_of_an_implementation_sends_is_dropped",
 ];
 

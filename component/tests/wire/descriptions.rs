@@ -59,7 +59,7 @@ fn what_is_no_interface_is_refused() {
     assert_eq!(said(0, 0xff), "the interface's name is cut off");
     assert_eq!(said(28, 0xff), "the number of messages is more than follow");
     assert_eq!(said(43, 2), "a message's sender is neither 0 nor 1");
-    assert_eq!(said(59, 6), "there is no type 6");
+    assert_eq!(said(59, 7), "there is no type 7");
     assert_eq!(said(111, 2), "whether a state may end is neither 0 nor 1");
     assert_eq!(said(119, 2), "there is no message 2");
     assert_eq!(said(123, 3), "there is no state 3");

@@ -9,7 +9,7 @@ impl Generator {
         let pause = 2 * self.random.below(20) + 1;
         let limit = 2 * (1 + self.random.below(6));
         let patience = *self.random.pick(&["1000000000", "MAX(INTEGER)", "n * 0 + 1000"]);
-        let idle = *self.random.pick(&["INPUT(FINISH)", "INPUT(FINISH, 0)", "INPUT(ANY, -1)"]);
+        let idle = *self.random.pick(&["INPUT(FINISH)", "INPUT(FINISH, 0)", "INPUT(FINISH, -1)"]);
         let (functions, answer) = self.component(|own| own.number(&["n"], 2));
         let rounds = 1 + self.random.below(3);
         let mut step = Step::declaring(format!(
