@@ -155,12 +155,29 @@ pub unsafe fn drop_here(heap: &mut Heap, text: *mut TextHead) {
     if was_last {
         // SAFETY: nobody holds the text any more; its room tells the size of its block.
         unsafe {
-            match Room::of(text) {
-                Room::SLICE => free_slice(heap, text.cast()),
-                Room::RECORD => free_record(heap, text),
-                Room::SEQUENCE => free_sequence(heap, text),
-                room => heap.free_in_parts(text.cast(), room.bytes_of_live((*text).length as usize)),
+            let room = Room::of(text);
+            if room.is_of_a_kind() {
+                free_of_a_kind(heap, text, room);
+            } else {
+                heap.free_in_parts(text.cast(), room.bytes_of_live((*text).length as usize));
             }
+        }
+    }
+}
+
+/// Frees what has a block of a kind of its own.
+///
+/// # Safety
+/// It is a slice, a record or a sequence, as its room says, that nobody holds any more.
+#[cold]
+#[inline(never)]
+unsafe fn free_of_a_kind(heap: &mut Heap, text: *mut TextHead, room: Room) {
+    // SAFETY: as above.
+    unsafe {
+        match room {
+            Room::SLICE => free_slice(heap, text.cast()),
+            Room::RECORD => free_record(heap, text),
+            _ => free_sequence(heap, text),
         }
     }
 }
@@ -169,8 +186,6 @@ pub unsafe fn drop_here(heap: &mut Heap, text: *mut TextHead) {
 ///
 /// # Safety
 /// It is a slice that nobody holds any more.
-#[cold]
-#[inline(never)]
 unsafe fn free_slice(heap: &mut Heap, slice: *mut TextSlice) {
     // SAFETY: the slice held the whole text until now.
     unsafe {
@@ -270,8 +285,6 @@ pub const AT_ONCE: usize = if cfg!(miri) { 8 } else { 4096 };
 ///
 /// # Safety
 /// It is a sequence that nobody holds any more.
-#[cold]
-#[inline(never)]
 unsafe fn free_sequence(heap: &mut Heap, sequence: *mut TextHead) {
     // SAFETY: the sequence held each of its elements until now. What is spent nobody else uses.
     unsafe {
@@ -329,8 +342,6 @@ pub fn empty_spent(heap: &mut Heap, is_enough: &mut dyn FnMut(usize) -> bool) ->
 ///
 /// # Safety
 /// It is a record that nobody holds any more.
-#[cold]
-#[inline(never)]
 unsafe fn free_record(heap: &mut Heap, record: *mut TextHead) {
     // SAFETY: the record held each of its texts and records until now.
     unsafe {

@@ -27,6 +27,12 @@ impl Room {
     /// It is no text but a sequence, which says elsewhere how large its block is. (Not used as a size either.)
     pub const SEQUENCE: Room = Room(3);
 
+    /// Whether the block is that of a slice, record or sequence. One comparison tells.
+    #[inline]
+    pub fn is_of_a_kind(self) -> bool {
+        self.0.wrapping_sub(Room::SLICE.0) <= Room::SEQUENCE.0 - Room::SLICE.0
+    }
+
     /// The room of a text.
     ///
     /// # Safety
