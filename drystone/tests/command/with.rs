@@ -55,6 +55,7 @@ fn what_no_crate_offers_is_said() {
         folder_with("INTERFACE Elsewhere; IN Go END Elsewhere; COMPONENT A REQUIRES Elsewhere; END A;");
     let words = systems().join("words");
     let words = words.to_str().expect("a plain path");
+    let _alone = alone();
     let output = drystone(folder.path(), &["run", "--with", words, "program.dry"]);
     assert_eq!(status(&output), 2);
     assert!(complaint(&output).contains("Elsewhere: the system offers no such interface"));
