@@ -47,9 +47,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().brif(is_inside, inside, &[], slow, &[]);
 
         self.builder.switch_to_block(inside);
-        let holders = self.builder.ins().load(types::I64, trusted(), sequence, offset::TEXT_COUNT);
-        let holders = self.builder.ins().ushr_imm_s(holders, 8);
-        let is_alone = self.builder.ins().icmp_imm_s(IntCC::Equal, holders, 1);
+        let is_alone = self.has_one_holder(sequence);
         self.builder.ins().brif(is_alone, alone, &[], slow, &[]);
 
         self.builder.switch_to_block(alone);

@@ -76,9 +76,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().brif(is_inside, inside, &[], slow, &[]);
 
         self.builder.switch_to_block(inside);
-        let count = self.builder.ins().load(types::I64, trusted(), text, offset::TEXT_COUNT);
-        let holders = self.builder.ins().ushr_imm_s(count, 8);
-        let is_alone = self.builder.ins().icmp_imm_s(IntCC::Equal, holders, 1);
+        let is_alone = self.has_one_holder(text);
         self.builder.ins().brif(is_alone, alone, &[], slow, &[]);
 
         self.builder.switch_to_block(alone);
@@ -92,6 +90,13 @@ impl<M: Module> Build<'_, '_, M> {
         self.check_failure(entries::TEXT_SET.failure, status);
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(done);
+    }
+
+    /// Whether a text or sequence, which isn't null, may be changed in its place.
+    pub(super) fn has_one_holder(&mut self, text: Value) -> Value {
+        let count = self.builder.ins().load(types::I64, trusted(), text, offset::TEXT_COUNT);
+        let holders = self.builder.ins().ushr_imm_s(count, 8);
+        self.builder.ins().icmp_imm_s(IntCC::Equal, holders, 1)
     }
 
     /// A text's length, the address of its bytes, or both.
