@@ -560,7 +560,7 @@ pub enum StatementKind {
     /// `NEW(s, n)` for a SEQUENCE: n elements with their initial values.
     NewSequence(Place, Expression),
     /// `INSERT(s, i, x)`, or `APPEND(s, x)` without an index: puts an element before that of the index; outside
-    /// 0..=length is an error. What is inserted is evaluated before the index.
+    /// 0..=length is an error. The place is evaluated first, then the index, then the element.
     Insert(Place, Option<Expression>, Expression),
     /// `REMOVE(s, i)`
     Remove(Place, Expression),

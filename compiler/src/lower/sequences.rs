@@ -47,7 +47,7 @@ impl Lower<'_, '_> {
         self.code.int(i64::from(is_held(element)))
     }
 
-    /// The functions that give a sequence.
+    /// `SLICE(s, from, n)`
     pub(super) fn part_of_sequence(
         &mut self,
         sequence: &Expression,
