@@ -196,7 +196,7 @@ pub fn expression(v: &mut impl Visitor, e: &Expression) {
     v.expression(e);
     match &e.kind {
         Boolean(_) | Character(_) | Integer(_) | Real(_) | Text(_) | Count(_) => {}
-        Read(p) | Exists(p) | Offers(p, _) | Requires(p, _) | Is(p, _) => place(v, p),
+        Read(p) | Exists(p) | Fault(p) | Offers(p, _) | Requires(p, _) | Is(p, _) => place(v, p),
         Call(_, args) => call_arguments(v, args),
         Unary(_, a) | Locked(_, a) => expression(v, a),
         Binary(_, a, b) => {

@@ -394,7 +394,7 @@ impl Check<'_> {
             ReceiveTest(channel, _) | Input(channel, _, None) => self.channel(channel, span),
             Await(..) | Input(_, _, Some(_)) => self.refuse(span, "a handler can't wait", WAIT),
             Call(..) => self.procedure(span),
-            Count(_) | Exists(_) | Offers(..) | Requires(..) | Is(..) => {
+            Count(_) | Exists(_) | Fault(_) | Offers(..) | Requires(..) | Is(..) => {
                 self.refuse(span, "components stay in their program", PLAIN);
             }
         }

@@ -17,8 +17,11 @@ const FILES: &[(&str, &str)] = &[
     ("<library>/Hash.dry", include_str!("../../library/Hash.dry")),
     ("<library>/Json.dry", include_str!("../../library/Json.dry")),
     ("<library>/Log.dry", include_str!("../../library/Log.dry")),
+    ("<library>/Metrics.dry", include_str!("../../library/Metrics.dry")),
+    ("<library>/Queue.dry", include_str!("../../library/Queue.dry")),
     ("<library>/Random.dry", include_str!("../../library/Random.dry")),
     ("<library>/Regex.dry", include_str!("../../library/Regex.dry")),
+    ("<library>/Supervisor.dry", include_str!("../../library/Supervisor.dry")),
     ("<library>/Text.dry", include_str!("../../library/Text.dry")),
     ("<library>/Time.dry", include_str!("../../library/Time.dry")),
 ];

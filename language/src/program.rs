@@ -43,6 +43,12 @@ id!(
     /// Index into [`Program::records`].
     RecordId
 );
+
+impl RecordId {
+    /// `Fault`, the only record that the system declares: what FAULT gives.
+    pub const FAULT: RecordId = RecordId(0);
+}
+
 id!(
     /// Index into [`Program::composites`].
     CompositeId
@@ -860,6 +866,8 @@ pub enum ExpressionKind {
     Await(Box<Expression>, Box<Expression>),
     /// The container has a component, or the element exists.
     Exists(Place),
+    /// `FAULT(x)`: the error that has ended the component in the place, as a record of the type [`RecordId::FAULT`].
+    Fault(Place),
     /// The component in the place offers these.
     Offers(Place, Vec<Facet>),
     /// The component in the place requires these.

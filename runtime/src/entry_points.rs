@@ -175,6 +175,9 @@ entry_points! {
         #[suspends] DELETE_HELD = ds_delete_held(w, p; *mut u8, &'static Table<Owned>, u32)
             -> Status where NotZero leaves;
     }
+    crate::life::faults {
+        FAULT = ds_fault(w; *mut Instance) -> *mut TextHead;
+    }
     crate::life::ending {
         BEGUN = ds_begun(w, p;);
         FINISH = ds_finish(w, p; u32);

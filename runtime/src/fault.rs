@@ -67,7 +67,7 @@ pub unsafe fn handle(w: *mut Worker) -> bool {
                 Sort::Abandoned => {
                     (*ground(w)).failures.remove(0);
                     // Nothing of it is ever away.
-                    isolation::end(w, failure.instance);
+                    isolation::end(w, failure.instance, None);
                     delete_kept(w, failure.instance);
                 }
                 Sort::Error => {
@@ -76,12 +76,14 @@ pub unsafe fn handle(w: *mut Worker) -> bool {
                         parallel::recall(w);
                         return true;
                     }
-                    tell(w, &failure);
+                    let account = Account::of(w, &failure);
+                    say(w, &format!("error: {}\n", account.text));
                     if isolated.is_null() {
                         return false;
                     }
                     (*ground(w)).failures.remove(0);
-                    isolation::end(w, isolated);
+                    let fault = [failure.fault.name(), &account.text, &account.place];
+                    isolation::end(w, isolated, Some(fault));
                 }
             }
         }
@@ -90,26 +92,35 @@ pub unsafe fn handle(w: *mut Worker) -> bool {
     true
 }
 
-/// Says what went wrong, where, and what would have been right.
-///
-/// # Safety
-/// *In control*; component and process of the failure are live.
-unsafe fn tell(w: *mut Worker, failure: &Failure) {
-    // SAFETY: *in control*; component and process of the failure are live.
-    unsafe {
-        let program = (*home(w)).program;
-        let location = match failure.location {
-            u32::MAX if !failure.process.is_null() => waiting_location(program, (*failure.process).resume),
-            location => location_text(program, location),
-        };
-        let whose = whose(failure.process, failure.instance, failure.interface);
-        let limit = match failure.fault {
-            Fault::OutOfMemory => limit_text((*heap_of(w)).memory()),
-            _ => String::new(),
-        };
-        let why = failure.lost.and_then(|(instance, interface)| standing::why_lost(instance, interface));
-        let advice = advice(program, failure, why);
-        say(w, &format!("error: {}{location}{whose}{limit}\n{advice}", failure.fault.name()));
+/// What went wrong, for people.
+struct Account {
+    /// Kind, place and component; in a second line what would have been right.
+    text: String,
+    /// Such as `city.dry:12:3`; empty if it isn't known.
+    place: String,
+}
+
+impl Account {
+    /// # Safety
+    /// *In control*; component and process of the failure are live.
+    unsafe fn of(w: *mut Worker, failure: &Failure) -> Account {
+        // SAFETY: *in control*; component and process of the failure are live.
+        unsafe {
+            let program = (*home(w)).program;
+            let place = match failure.location {
+                u32::MAX if !failure.process.is_null() => waiting_place(program, (*failure.process).resume),
+                location => place_text(program, location),
+            };
+            let whose = whose(failure.process, failure.instance, failure.interface);
+            let limit = match failure.fault {
+                Fault::OutOfMemory => limit_text((*heap_of(w)).memory()),
+                _ => String::new(),
+            };
+            let why = failure.lost.and_then(|(instance, interface)| standing::why_lost(instance, interface));
+            let advice = advice(program, failure, why);
+            let text = format!("{}{}{whose}{limit}{advice}", failure.fault.name(), at(&place));
+            Account { text, place }
+        }
     }
 }
 
@@ -140,15 +151,20 @@ unsafe fn say(w: *mut Worker, message: &str) {
     }
 }
 
-/// A location as text, such as ` at city.dry:12:3`; empty if there is none.
-fn location_text(program: &Program, location: u32) -> String {
+/// A location as text, such as `city.dry:12:3`; empty if there is none.
+fn place_text(program: &Program, location: u32) -> String {
     match program.locations.get().get(location as usize) {
         Some(location) => {
             let file = program.files.get().get(location.file as usize).map_or("?", |file| file.get());
-            format!(" at {file}:{}:{}", location.line, location.column)
+            format!("{file}:{}:{}", location.line, location.column)
         }
         None => String::new(),
     }
+}
+
+/// A place within a sentence.
+fn at(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!(" at {place}") }
 }
 
 /// The memory that the program was given, if that is limited, in the unit in which it was probably said.
@@ -182,12 +198,12 @@ unsafe fn whose(p: *mut Process, instance: *mut Instance, mut interface: *const 
     }
 }
 
-/// A line that names what is missing or in the way, where the compiler has told what stands at the location; `why` a
+/// A second line that names what is missing or in the way, where the compiler has told what stands at the location; `why` a
 /// far side was lost, if that is what was in the way.
 fn advice(program: &Program, failure: &Failure, why: Option<String>) -> String {
     if !failure.reason.is_empty() {
         let why = why.map_or(String::new(), |why| format!(" ({why})"));
-        return format!("  {}{why}\n", failure.reason);
+        return format!("\n  {}{why}", failure.reason);
     }
     let location = program.locations.get().get(failure.location as usize);
     let name = location
@@ -198,14 +214,14 @@ fn advice(program: &Program, failure: &Failure, why: Option<String>) -> String {
     }
     let what = if failure.key.is_empty() { String::from(name) } else { format!("{name}[{}]", failure.key) };
     match failure.fault {
-        Fault::MissingElement => format!("  {what} was never given a value, or has been deleted\n"),
+        Fault::MissingElement => format!("\n  {what} was never given a value, or has been deleted"),
         Fault::IndexOutOfBounds if !failure.key.is_empty() => {
-            format!("  there is no {what}: NEW({name}, n) makes the elements 0 to n - 1\n")
+            format!("\n  there is no {what}: NEW({name}, n) makes the elements 0 to n - 1")
         }
         Fault::EmptyContainer => {
-            format!("  {what} holds no component: no NEW has made one, or it was moved, sent or deleted\n")
+            format!("\n  {what} holds no component: no NEW has made one, or it was moved, sent or deleted")
         }
-        Fault::FullContainer => format!("  {what} is there already: DELETE or MOVE it first\n"),
+        Fault::FullContainer => format!("\n  {what} is there already: DELETE or MOVE it first"),
         _ => String::new(),
     }
 }
@@ -309,11 +325,16 @@ unsafe fn awaited_names(w: *mut Worker, instance: *mut Instance) -> String {
     names
 }
 
-/// Where a process waits that goes on with this function, as text; empty if that isn't known.
+/// Where a process waits that goes on with this function, as ` at city.dry:12:3`; empty if that isn't known.
 pub fn waiting_location(program: &Program, resume: Resume) -> String {
+    at(&waiting_place(program, resume))
+}
+
+/// The same, as [`place_text`].
+fn waiting_place(program: &Program, resume: Resume) -> String {
     let points = program.suspension_points.get();
     let point = points.iter().find(|point| point.function == resume);
-    point.map_or(String::new(), |point| location_text(program, point.location))
+    point.map_or(String::new(), |point| place_text(program, point.location))
 }
 
 /// Says that there is not enough memory for the program to start; answers `false`.

@@ -18,6 +18,7 @@ pub mod timers;
 pub mod watches;
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -39,7 +40,7 @@ use self::templates::Templates;
 use self::timers::Timers;
 use self::watches::Watches;
 use crate::far::{Guest, Waker};
-use crate::layout::{OTHER, Process, Worker};
+use crate::layout::{Instance, OTHER, Process, TextHead, Worker};
 use crate::platform::Platform;
 use crate::threads::Threads;
 use crate::worker::Ground;
@@ -148,6 +149,8 @@ pub struct Home {
     pub watches: Watches,
     /// Components that are being deleted.
     pub deletions: Deletions,
+    /// What has ended dead components that stand in their containers: records.
+    pub faults: BTreeMap<*mut Instance, *mut TextHead>,
     /// Templates that no compiler made.
     pub templates: Templates,
     /// Processes for other workers.
@@ -172,6 +175,7 @@ impl Home {
             timers: Timers::new(),
             watches: Watches::new(),
             deletions: Deletions::default(),
+            faults: BTreeMap::new(),
             templates: Templates::default(),
             parallel: Parallel::new(),
             surplus: Surplus::new(),

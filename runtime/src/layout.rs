@@ -207,7 +207,9 @@ pub const EXCLUSIVE_BIT: u32 = 1 << 31;
 pub const QUEUED_BIT: u32 = 1 << 30;
 
 /// [`Instance::live`]: how many processes are alive.
-pub const COUNT: u32 = (1 << 28) - 1;
+pub const COUNT: u32 = (1 << 27) - 1;
+/// [`Instance::live`]: it is dead, and the error that has ended it is known.
+pub const FAULT_KNOWN: u32 = 1 << 27;
 /// [`Instance::live`]: BEGIN has ended: services may answer.
 pub const BEGUN: u32 = 1 << 28;
 /// [`Instance::live`]: it is being deleted; [`crate::instance::deletion_in`] says how far that is.

@@ -10,6 +10,7 @@ pub mod delete;
 pub mod deletion;
 pub mod dismantle;
 pub mod ending;
+pub mod faults;
 pub mod isolation;
 pub mod late;
 pub mod leaving;

@@ -7,6 +7,7 @@ use drystone_runtime::layout::Fault;
 
 use super::Lower;
 use super::places::Target;
+use super::temporaries::TextValue;
 use crate::entries;
 use crate::mir::{Address, Base, Inst, Op, Reg, RegType, Symbol, Terminator};
 
@@ -58,29 +59,46 @@ impl Lower<'_, '_> {
         self.code.call(&entries::REQUIRES, vec![instance, any, at])
     }
 
+    /// `EXISTS(x)`
     pub(super) fn exists(&mut self, place: &Place) -> Reg {
-        let target = self.prepare(place);
-        if !matches!(target, Target::Element { .. } | Target::Named(_)) {
-            let instance = self.load_target(&target, &place.ty, place.span);
+        if place.ty.is_component() {
+            let instance = self.held_in(place);
             return self.code.call(&entries::EXISTS, vec![instance]);
         }
+        let target = self.prepare(place);
         let cell = self.find(&target);
         self.code.drop_target(&target);
         let zero = self.code.int(0);
-        let there = self.code.op(Op::NotEqual, cell, zero);
-        if !place.ty.is_component() {
-            return there;
+        self.code.op(Op::NotEqual, cell, zero)
+    }
+
+    /// `FAULT(x)`
+    pub(super) fn fault(&mut self, place: &Place) -> TextValue {
+        let instance = self.held_in(place);
+        let fault = self.code.call(&entries::FAULT, vec![instance]);
+        self.code.keep(fault)
+    }
+
+    /// The instance that a container holds, dead or alive; null if there is none, or no such element.
+    fn held_in(&mut self, place: &Place) -> Reg {
+        let target = self.prepare(place);
+        if !matches!(target, Target::Element { .. } | Target::Named(_)) {
+            return self.load_target(&target, &place.ty, place.span);
         }
+        let cell = self.find(&target);
+        self.code.drop_target(&target);
+        let held = self.code.snapshot(cell);
+        let zero = self.code.int(0);
+        let there = self.code.op(Op::NotEqual, cell, zero);
         let (load, done) = (self.code.new_block(), self.code.new_block());
         self.code.end(Terminator::Branch { condition: there, yes: load, no: done });
         self.code.start(load);
         let instance =
             self.code.load(Address { base: Base::Reg(cell), offset: 0, byte: false }, RegType::Int);
-        let exists = self.code.call(&entries::EXISTS, vec![instance]);
-        self.code.inst(Inst::Copy { to: there, from: exists });
+        self.code.inst(Inst::Copy { to: held, from: instance });
         self.code.go(done);
         self.code.start(done);
-        there
+        held
     }
 
     /// The address of a container, which must be there.

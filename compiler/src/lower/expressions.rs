@@ -27,7 +27,7 @@ impl Lower<'_, '_> {
                 self.code.inst(Inst::Real(to, *value));
                 to
             }
-            Text(_) | Record(_) | List(_) => unreachable!("what is held is evaluated by text()"),
+            Text(_) | Record(_) | List(_) | Fault(_) => unreachable!("what is held is evaluated by text()"),
             Read(place) => {
                 let target = self.prepare(place);
                 let value = self.load_target(&target, &place.ty, place.span);

@@ -44,6 +44,7 @@ impl Lower<'_, '_> {
             }),
             Builtin(builtin, arguments) => self.text_builtin(*builtin, arguments, expression),
             Record(values) => self.made_record(values, expression),
+            Fault(place) => self.fault(place),
             List(elements) => self.made_list(elements, expression),
             Binary(drystone_language::program::Binary::Join, a, b) => self.joined(a, b, expression),
             _ => unreachable!("no other expression is held"),

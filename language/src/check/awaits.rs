@@ -224,6 +224,7 @@ impl Doings {
             | ExpressionKind::Count(_) => (),
             ExpressionKind::Read(place)
             | ExpressionKind::Exists(place)
+            | ExpressionKind::Fault(place)
             | ExpressionKind::Offers(place, _)
             | ExpressionKind::Requires(place, _)
             | ExpressionKind::Is(place, _) => self.place(place),

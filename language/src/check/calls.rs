@@ -2,6 +2,7 @@
 
 use crate::ast;
 use crate::program::{
+    RecordId,
     Argument, Builtin, Expression, ExpressionKind, Passing, PlaceKind, ProcedureId, Type, VariableId,
 };
 use crate::source::{Diagnostic, Span};
@@ -211,6 +212,7 @@ impl BodyChecker<'_> {
             Function::Find => (Builtin::Find, &[Type::Text, Type::Text, Type::Integer], Type::Integer),
             Function::Number => return self.number(name, trees, span),
             Function::Count => return self.count(name, trees, span),
+            Function::Fault => return self.fault(name, trees, span),
             Function::Await => {
                 let mut arguments =
                     self.fixed(name, trees, &[Type::Boolean, Type::Integer], span)?.into_iter();
@@ -276,6 +278,22 @@ impl BodyChecker<'_> {
         }
         let kind = ExpressionKind::Number(Box::new(text?), place);
         Some(Expression { kind, ty: Type::Boolean, span })
+    }
+
+    /// `FAULT(x)`
+    fn fault(&mut self, name: &ast::Name, trees: &[&ast::Expression], span: Span) -> Option<Expression> {
+        let [tree] = trees else {
+            self.wrong_count(&name.text, 1, trees.len(), span, None);
+            return None;
+        };
+        let Some(designator) = as_designator(tree) else {
+            let error = Diagnostic::new("not-a-component", tree.span, "FAULT asks for a component");
+            self.report(error.label("a value").help("FAULT(x) is the error that has ended the component in x"));
+            return None;
+        };
+        self.one_value("FAULT asks for one component", &designator)?;
+        let place = self.component_place(&designator)?;
+        Some(Expression { kind: ExpressionKind::Fault(place), ty: Type::Record(RecordId::FAULT), span })
     }
 
     /// `COUNT(required)`, or of a sequence

@@ -437,7 +437,7 @@ impl<'p> Cargo<'p> {
                 "AWAIT waits for other processes of this component",
                 "wait before the block",
             ),
-            Count(_) | Exists(_) | Offers(..) | Requires(..) | Is(..) => {
+            Count(_) | Exists(_) | Fault(_) | Offers(..) | Requires(..) | Is(..) => {
                 self.refuse(span, "this asks about what is here", "ask before the block");
             }
         }

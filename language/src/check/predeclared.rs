@@ -70,6 +70,7 @@ pub(super) enum Function {
     Number,
     Count,
     Await,
+    Fault,
 }
 
 /// Statements that look like procedure calls.
@@ -126,6 +127,7 @@ pub(super) const NAMES: &[(&str, Predeclared)] = &[
     ("NUMBER", Predeclared::Function(Function::Number)),
     ("COUNT", Predeclared::Function(Function::Count)),
     ("AWAIT", Predeclared::Function(Function::Await)),
+    ("FAULT", Predeclared::Function(Function::Fault)),
     ("INC", Predeclared::Statement(Action::Increase)),
     ("DEC", Predeclared::Statement(Action::Decrease)),
     ("ASSERT", Predeclared::Statement(Action::Assert)),

@@ -13,9 +13,9 @@ mod queued;
 
 use core::mem::replace;
 
-use self::queued::Queued;
+use self::queued::{EVERYTHING, Queued};
 use super::awaiting::{Awaiting, Waiter};
-use super::{Rare, rare_of};
+use super::{Rare, rare_if_any, rare_of};
 use crate::layout::*;
 use crate::queue::ready;
 
@@ -61,9 +61,6 @@ impl Rare {
         self.exclusive.is_empty() && self.granted.is_null()
     }
 }
-
-/// It isn't known what has been written.
-const EVERYTHING: u64 = u64::MAX;
 
 /// Gives the component's lock up; `written` has a bit in common with the conditions that depend on what has been
 /// written.
@@ -162,6 +159,24 @@ unsafe fn stays(w: *mut Worker, p: *mut Process) -> Status {
         monitor.go_on(tested.is_round);
     }
     Status::Leave
+}
+
+/// What conditions of a component read has changed, though nobody had its lock: they are tested as soon as nobody has it.
+///
+/// # Safety
+/// `w` is the home worker, whose scheduler has control; `instance` is live.
+pub unsafe fn changed(w: *mut Worker, instance: *mut Instance) {
+    // SAFETY: as this demands; the rare part is there.
+    unsafe {
+        let rare = rare_if_any(instance);
+        if rare.is_null() || (*rare).awaiting.is_empty() {
+            return;
+        }
+        (*rare).changed = true;
+        if (*instance).lock & !QUEUED_BIT == 0 {
+            Queued::at(w, instance).left_shared();
+        }
+    }
 }
 
 /// The time of a process that awaits a condition is up: it takes its lock again as if it came now, and finds out.

@@ -28,6 +28,8 @@ pub struct Rare {
     pub shared: Queue,
     /// Processes that await a condition.
     pub awaiting: Awaiting,
+    /// What conditions read has changed since they were tested last, though nobody has released the lock.
+    pub changed: bool,
     /// A process whose condition holds and that wants the lock alone: it gets it from the last one that shares it.
     pub granted: *mut Process,
     /// Processes that wait until something about the component's connections changes.
@@ -121,6 +123,7 @@ unsafe fn make_rare(w: *mut Worker, instance: *mut Instance) -> *mut Rare {
             exclusive: Queue::EMPTY,
             shared: Queue::EMPTY,
             awaiting: Awaiting::new(),
+            changed: false,
             granted: null_mut(),
             connecting: Queue::EMPTY,
             unbegun: Queue::EMPTY,

@@ -9,6 +9,7 @@ use core::ptr::null_mut;
 use drystone_component::{Offered, Template};
 
 use super::children::Children;
+use super::faults;
 use super::owned::Owner;
 use crate::communication;
 use crate::communication::connection::*;
@@ -158,6 +159,9 @@ pub unsafe fn free_dead(w: *mut Worker, instance: *mut Instance) {
         }
         if template.required.length != 0 {
             free_tables(w, instance);
+        }
+        if (*instance).live & FAULT_KNOWN != 0 {
+            faults::forget(w, instance);
         }
         (*heap_of(w)).free(instance.cast(), template.size as usize);
     }

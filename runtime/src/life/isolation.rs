@@ -22,7 +22,7 @@ use super::dismantle::free_dead;
 use super::owned::{Container, Owner};
 use super::record::{Deletion, deletion_of, end_record};
 use super::survey::*;
-use super::{leaving, occasions};
+use super::{faults, leaving, occasions};
 use crate::communication::connection::*;
 use crate::communication::{self, detach, interface_of, lose_client, make_gone, payload, watching};
 use crate::home::home;
@@ -150,14 +150,15 @@ impl Condemned {
     }
 }
 
-/// Ends a component by force.
+/// Ends a component by force. Its holder learns of the error, if there was one.
 ///
 /// # Safety
 /// `w` is the home worker, whose scheduler has control; all processes are at home, and `root` is live.
-pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
+pub unsafe fn end(w: *mut Worker, root: *mut Instance, fault: Option<faults::Account>) {
     // SAFETY: *by force*; each is freed when nothing leads to it any more, the components last.
     unsafe {
         let deletion = leaving::record_of(w, root);
+        let holder = holder_of(root);
         (*home(w)).deletions.forced += 1;
         let condemned = Condemned::find(w, root);
         leave_queues(w, &condemned);
@@ -200,6 +201,12 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         let main = main_process(root);
         if !main.is_null() {
             *main = null_mut();
+        }
+        if let Some(account) = fault {
+            faults::keep(w, root, account);
+        }
+        if !holder.is_null() {
+            monitor::changed(w, holder);
         }
         // Only now a deletion may go on that has waited for what is gone.
         if !deletion.is_null() {

@@ -157,13 +157,24 @@ END {interface};
 END {weak};
 {outer}"
         ));
-        step.variables = vec![format!("{w}: {template}"), format!("{x}: INTEGER")];
+        let known = self.name("fault");
+        step.variables =
+            vec![format!("{w}: {template}"), format!("{x}: INTEGER"), format!("{known}: Fault")];
+        let end = format!("{}{}", fold(&format!("INTEGER({w}?Answer)")), fold(&format!("INTEGER({w}?FINISH)")));
+        let lock = *self.random.pick(&["SHARED", "EXCLUSIVE"]);
+        let gone = format!("~EXISTS({w})");
+        let failed = format!("FAULT({w}) # Fault()");
+        let noticed = match self.random.below(4) {
+            0 => end,
+            1 => format!("BEGIN {{{lock}}} AWAIT({gone}) END; {end}"),
+            2 => format!("BEGIN {{{lock}}} AWAIT({failed}) END; "),
+            _ => format!("BEGIN {{{lock}}} {}END; ", fold(&format!("INTEGER(AWAIT({failed}, 50))"))),
+        };
+        let kind = format!("{known} := FAULT({w}); WRITE({known}.kind); WRITELINE; ");
         step.statements = format!(
-            "NEW({w}); {w}!Ask(7); {w}?Answer({x}); {}{w}!Ask(0);
-{}{}{}NEW({w}); {w}!Ask(5); {w}?Answer({x}); {}",
+            "{kind}NEW({w}); {w}!Ask(7); {w}?Answer({x}); {}{kind}{w}!Ask(0);
+{noticed}{}{kind}NEW({w}); {kind}{w}!Ask(5); {w}?Answer({x}); {}",
             fold(&x),
-            fold(&format!("INTEGER({w}?Answer)")),
-            fold(&format!("INTEGER({w}?FINISH)")),
             fold(&format!("INTEGER(EXISTS({w}))")),
             fold(&x),
         );

@@ -126,6 +126,15 @@ impl<'p> Process<'_, 'p> {
                         other => other.is_ok(),
                     })
                 }
+                ExpressionKind::Fault(place) => {
+                    let container = self.locate(scope, place).await?.container();
+                    let component = self.check(container, span)?;
+                    let state = self.world.state.borrow();
+                    match component.and_then(|id| state.instances.get(&id)?.fault) {
+                        Some(kind) => fault(kind),
+                        None => Value::initial(self.world.program, &expression.ty),
+                    }
+                }
                 ExpressionKind::Offers(place, facets) => {
                     let component = self.located(scope, place).await?;
                     Value::Boolean(contains(&self.world.template(component).offers, facets))
@@ -204,4 +213,10 @@ fn offers_and_requires(template: &Component, wanted: &AnyType) -> bool {
 
 fn contains(facets: &[Facet], wanted: &[Facet]) -> bool {
     wanted.iter().all(|one| facets.iter().any(|facet| facet.interface == one.interface))
+}
+
+/// A record of `Fault`. Nothing is known here of texts of programs, so place and text say no more than that there is one.
+fn fault(kind: Kind) -> Value {
+    let text = |text: String| Value::Text(text.into_bytes());
+    Value::Record(vec![text(kind.to_string()), text(kind.to_string()), text("?".into())])
 }

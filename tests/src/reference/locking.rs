@@ -1,6 +1,7 @@
 //! Takes and releases locks, and waits for conditions: section 6 of the language reference.
 
 use std::future::Future;
+use std::mem::take;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -12,7 +13,7 @@ use super::monitor::{Awaiter, Monitor};
 use super::process::{Process, Step};
 use super::scope::Scope;
 use super::value::Value;
-use super::world::State;
+use super::world::{State, World};
 
 impl<'p> State<'p> {
     pub(super) fn monitor(&mut self, instance: InstanceId) -> &mut Monitor<'p> {
@@ -69,12 +70,17 @@ impl<'p> Process<'_, 'p> {
         match mode {
             LockMode::Exclusive => {
                 monitor.writer = None;
+                monitor.changed = false;
                 drop(state);
-                self.test_awaiting();
+                self.world.test_awaiting(self.instance);
             }
             LockMode::Shared => {
                 monitor.readers -= 1;
+                let are_due = monitor.readers == 0 && monitor.pending.is_none() && take(&mut monitor.changed);
                 drop(state);
+                if are_due {
+                    self.world.test_awaiting(self.instance);
+                }
             }
         }
         self.world.state.borrow_mut().admit(self.instance);
@@ -152,24 +158,26 @@ impl<'p> Process<'_, 'p> {
             self.wait(Event::Own(self.id)).await;
         }
     }
+}
 
+impl<'p> World<'p> {
     /// After an EXCLUSIVE release: admits each SHARED process with a true condition, up to the first EXCLUSIVE process
     /// with a true condition.
-    fn test_awaiting(&self) {
-        let awaiting = self.world.state.borrow_mut().monitor(self.instance).awaiting.clone();
+    fn test_awaiting(&self, instance: InstanceId) {
+        let awaiting = self.state.borrow_mut().monitor(instance).awaiting.clone();
         for awaiter in awaiting {
-            if !self.fulfilled(&awaiter) {
+            if !self.fulfilled(instance, &awaiter) {
                 continue;
             }
-            let mut state = self.world.state.borrow_mut();
-            let monitor = state.monitor(self.instance);
+            let mut state = self.state.borrow_mut();
+            let monitor = state.monitor(instance);
             if !monitor.awaiting.iter().any(|other| other.process == awaiter.process) {
                 // It awaits several, and another one was true.
                 continue;
             }
             monitor.awaiting.retain(|other| other.process != awaiter.process);
             match awaiter.mode {
-                LockMode::Shared => state.grant(self.instance, awaiter.process, LockMode::Shared),
+                LockMode::Shared => state.grant(instance, awaiter.process, LockMode::Shared),
                 LockMode::Exclusive => {
                     monitor.pending = Some(awaiter.process);
                     break;
@@ -178,17 +186,30 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
+    /// What conditions of a component read has changed, though nobody had its lock: they are tested when nobody has it.
+    pub(super) fn changed(&self, instance: InstanceId) {
+        let mut state = self.state.borrow_mut();
+        let Monitor { writer, readers, pending, changed, .. } = state.monitor(instance);
+        if writer.is_some() || *readers > 0 || pending.is_some() || self.testing.get() {
+            *changed = true;
+            return;
+        }
+        drop(state);
+        self.test_awaiting(instance);
+        self.state.borrow_mut().admit(instance);
+    }
+
     /// Evaluates another process's condition, which cannot wait. An error counts as true; the other process then meets
     /// the error itself.
-    fn fulfilled(&self, awaiter: &Awaiter<'p>) -> bool {
-        let other = Process { world: self.world, id: awaiter.process, instance: self.instance };
-        self.world.testing.set(true);
+    fn fulfilled(&self, instance: InstanceId, awaiter: &Awaiter<'p>) -> bool {
+        let other = Process { world: self, id: awaiter.process, instance };
+        self.testing.set(true);
         let answer = {
             let evaluation = pin!(other.evaluate(&awaiter.scope, awaiter.condition));
             let mut evaluation = evaluation;
             evaluation.as_mut().poll(&mut Context::from_waker(Waker::noop()))
         };
-        self.world.testing.set(false);
+        self.testing.set(false);
         match answer {
             Poll::Ready(Ok(Value::Boolean(answer))) => answer,
             Poll::Ready(_) => true,

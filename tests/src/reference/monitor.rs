@@ -19,6 +19,8 @@ pub(super) struct Monitor<'p> {
     pub awaiting: Vec<Awaiter<'p>>,
     /// The process whose condition was true, and that enters after the last reader has left.
     pub pending: Option<ProcessId>,
+    /// What conditions read has changed, though nobody had the lock.
+    pub changed: bool,
 }
 
 /// A process that waits for a condition.

@@ -147,7 +147,16 @@ impl World<'_> {
             None => self.end(End::Failed(failure)),
             Some(isolated) => {
                 self.state.borrow_mut().contain(failure);
+                let holder = {
+                    let mut state = self.state.borrow_mut();
+                    let instance = state.instances.get_mut(&isolated).expect("it is there");
+                    instance.fault = Some(kind);
+                    instance.parent
+                };
                 self.kill(isolated);
+                if let Some(holder) = holder {
+                    self.changed(holder);
+                }
                 self.fill_places();
             }
         }

@@ -15,7 +15,7 @@ use super::identity::{CommunicationId, Event, InstanceId, ProcessId, Role, SYSTE
 use super::links::{End, Link, Target};
 use super::monitor::Monitor;
 use super::names::Names;
-use super::outcome::{self, Failure, Options, Outcome};
+use super::outcome::{self, Failure, Kind, Options, Outcome};
 use super::scope::Scope;
 use crate::random::Random;
 
@@ -48,6 +48,8 @@ pub(super) struct Instance<'p> {
     pub finished: bool,
     /// An error has ended it.
     pub dead: bool,
+    /// The error that has ended it, if it was the nearest isolated one.
+    pub fault: Option<Kind>,
     /// Required interfaces, by index into `requires` and k.
     pub required: BTreeMap<(usize, i64), Target>,
     /// Inward connections of offered interfaces, by index into `offers`.
@@ -167,6 +169,7 @@ impl<'p> State<'p> {
             begun: template.is_none(),
             finished: template.is_none(),
             dead: false,
+            fault: None,
             required: BTreeMap::new(),
             inward: BTreeMap::new(),
             clients: BTreeSet::new(),

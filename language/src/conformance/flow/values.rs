@@ -64,7 +64,7 @@ impl Flow<'_> {
         use ExpressionKind::*;
         match &value.kind {
             Boolean(_) | Character(_) | Integer(_) | Real(_) | Text(_) | Count(_) => Some(here),
-            Read(place) | Exists(place) | Offers(place, _) | Requires(place, _) | Is(place, _) => {
+            Read(place) | Exists(place) | Fault(place) | Offers(place, _) | Requires(place, _) | Is(place, _) => {
                 self.place(place, here)
             }
             Call(procedure, arguments) => {

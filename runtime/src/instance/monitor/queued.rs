@@ -12,6 +12,9 @@ use crate::instance::{Rare, rare_there};
 use crate::layout::*;
 use crate::queue::ready;
 
+/// It isn't known what has been written.
+pub const EVERYTHING: u64 = u64::MAX;
+
 /// The monitor of a live component at home that has a rare part. It doesn't say who has the lock.
 #[derive(Clone, Copy)]
 pub struct Queued {
@@ -41,7 +44,7 @@ impl Queued {
         // SAFETY: the rare part is there.
         let granted = unsafe { replace(&mut (*self.rare).granted, null_mut()) };
         if granted.is_null() {
-            self.admit();
+            self.admit_next();
         } else {
             // SAFETY: a process to which the lock was granted is live, and stands in no queue.
             unsafe { self.enter_alone(granted) };
@@ -132,9 +135,22 @@ impl Queued {
     fn finish_release(self) {
         // SAFETY: the component is live, and the rare part is there.
         if unsafe { (*self.instance).lock & EXCLUSIVE_BIT == 0 && (*self.rare).granted.is_null() } {
-            self.admit();
+            self.admit_next();
         }
         self.settle();
+    }
+
+    /// Waiters come first if their conditions have changed without a release. Nobody has the lock alone.
+    #[inline]
+    fn admit_next(self) {
+        // SAFETY: the component is live, and the rare part is there.
+        if unsafe { (*self.rare).changed } && !self.is_shared() {
+            // SAFETY: the rare part is there.
+            unsafe { (*self.rare).changed = false };
+            self.left_alone(EVERYTHING);
+        } else {
+            self.admit();
+        }
     }
 
     /// Waiters whose conditions hold enter in order, as far as they may. Nobody has the lock alone.
