@@ -294,7 +294,12 @@ impl Walk<'_> {
         use ExpressionKind::*;
         match &expression.kind {
             Boolean(_) | Character(_) | Integer(_) | Real(_) | Text(_) | Count(_) => {}
-            Read(place) | Exists(place) | Fault(place) | Offers(place, _) | Requires(place, _) | Is(place, _) => {
+            Read(place)
+            | Exists(place)
+            | Fault(place)
+            | Offers(place, _)
+            | Requires(place, _)
+            | Is(place, _) => {
                 self.read(place);
             }
             Call(procedure, arguments) => {

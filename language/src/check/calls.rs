@@ -2,8 +2,8 @@
 
 use crate::ast;
 use crate::program::{
-    RecordId,
-    Argument, Builtin, Expression, ExpressionKind, Passing, PlaceKind, ProcedureId, Type, VariableId,
+    Argument, Builtin, Expression, ExpressionKind, Passing, PlaceKind, ProcedureId, RecordId, Type,
+    VariableId,
 };
 use crate::source::{Diagnostic, Span};
 
@@ -288,7 +288,9 @@ impl BodyChecker<'_> {
         };
         let Some(designator) = as_designator(tree) else {
             let error = Diagnostic::new("not-a-component", tree.span, "FAULT asks for a component");
-            self.report(error.label("a value").help("FAULT(x) is the error that has ended the component in x"));
+            self.report(
+                error.label("a value").help("FAULT(x) is the error that has ended the component in x"),
+            );
             return None;
         };
         self.one_value("FAULT asks for one component", &designator)?;

@@ -158,9 +158,9 @@ END {weak};
 {outer}"
         ));
         let known = self.name("fault");
-        step.variables =
-            vec![format!("{w}: {template}"), format!("{x}: INTEGER"), format!("{known}: Fault")];
-        let end = format!("{}{}", fold(&format!("INTEGER({w}?Answer)")), fold(&format!("INTEGER({w}?FINISH)")));
+        step.variables = vec![format!("{w}: {template}"), format!("{x}: INTEGER"), format!("{known}: Fault")];
+        let end =
+            format!("{}{}", fold(&format!("INTEGER({w}?Answer)")), fold(&format!("INTEGER({w}?FINISH)")));
         let lock = *self.random.pick(&["SHARED", "EXCLUSIVE"]);
         let gone = format!("~EXISTS({w})");
         let failed = format!("FAULT({w}) # Fault()");
@@ -170,7 +170,7 @@ END {weak};
             2 => format!("BEGIN {{{lock}}} AWAIT({failed}) END; "),
             _ => format!("BEGIN {{{lock}}} {}END; ", fold(&format!("INTEGER(AWAIT({failed}, 50))"))),
         };
-        let kind = format!("{known} := FAULT({w}); WRITE({known}.kind); WRITELINE; ");
+        let kind = format!("{known} := FAULT({w}); {}", fold(&format!("LENGTH({known}.kind)")));
         step.statements = format!(
             "{kind}NEW({w}); {w}!Ask(7); {w}?Answer({x}); {}{kind}{w}!Ask(0);
 {noticed}{}{kind}NEW({w}); {kind}{w}!Ask(5); {w}?Answer({x}); {}",

@@ -64,9 +64,12 @@ impl Flow<'_> {
         use ExpressionKind::*;
         match &value.kind {
             Boolean(_) | Character(_) | Integer(_) | Real(_) | Text(_) | Count(_) => Some(here),
-            Read(place) | Exists(place) | Fault(place) | Offers(place, _) | Requires(place, _) | Is(place, _) => {
-                self.place(place, here)
-            }
+            Read(place)
+            | Exists(place)
+            | Fault(place)
+            | Offers(place, _)
+            | Requires(place, _)
+            | Is(place, _) => self.place(place, here),
             Call(procedure, arguments) => {
                 let here = self.arguments(arguments, here)?;
                 self.call(*procedure, value.span, here)
