@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use drystone_component::calls::Calls;
 use drystone_component::{Interface, Side};
 use drystone_runtime::far::{Far, Waker};
 use hyper::body::Bytes;
@@ -12,14 +11,15 @@ use hyper::body::Bytes;
 use super::admission::Admission;
 use super::held::Holdings;
 use super::mapping::Mapping;
+use super::style::Style;
 
 /// See the head of this file.
 pub(super) struct Export {
     /// Without a `/` at its end.
     pub(super) path: String,
     pub(super) interface: &'static Interface,
-    /// `None`: its protocol is more than requests and replies.
-    pub(super) calls: Option<Calls>,
+    pub(super) style: Style,
+    /// What `openapi.json` says; empty: there is no such file.
     pub(super) description: Bytes,
     /// Most bytes of a request or a WebSocket's message.
     pub(super) limit: usize,
@@ -36,14 +36,14 @@ impl Export {
     pub(super) fn new(
         path: String,
         interface: &'static Interface,
-        calls: Option<Calls>,
+        style: Style,
         description: String,
         (limit, admission, mapping): (usize, Admission, Mapping),
     ) -> Export {
         Export {
             path,
             interface,
-            calls,
+            style,
             description: description.into(),
             limit,
             admission,
