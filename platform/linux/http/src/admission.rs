@@ -72,7 +72,8 @@ impl Origins {
         }
     }
 
-    fn are_known(&self) -> bool {
+    /// Whether pages of other sites may send requests at all.
+    pub(super) fn are_known(&self) -> bool {
         !matches!(self, Origins::These(these) if these.is_empty())
     }
 }

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 
 use drystone_component::Name;
-use drystone_component::calls::Calls;
 use drystone_kortex::composed::COMMON;
 use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
@@ -17,7 +16,7 @@ use super::export::Export;
 use super::mapping::Mapping;
 use super::service::{Options, Service, port_of};
 use super::site::{Offered, Site};
-use super::style::Style;
+use super::style::{Style, is_upload};
 use drystone_net::datum::no_components;
 use drystone_net::place::Place;
 use drystone_net::secure::{Dialer, Files};
@@ -132,9 +131,18 @@ impl BindingFactory for Context {
     fn bind(&mut self, Endpoint { interface, name, hints }: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
         no_components(interface)?;
         let (options, place) = (options(hints)?, self.place(name.rest())?);
-        let calls = Calls::of(interface).ok().filter(|_| !options.socket);
+        let style = match Style::of(interface) {
+            Style::Calls(_) if options.socket => Style::Conversation,
+            style if style.is_half() || is_upload(interface) => {
+                let name = interface.name.get();
+                return Err(format!(
+                    "{name} of the library's Http is for servers: it is exported, and not connected"
+                ));
+            }
+            style => style,
+        };
         let dialer = self.dialer(hints)?;
-        let service = Service::new(&self.reactor, interface, calls, place, dialer, options);
+        let service = Service::new(&self.reactor, interface, style, place, dialer, options);
         Ok(Box::new(Remote::new(service)))
     }
 }

@@ -49,8 +49,8 @@ pub(super) struct Exchange {
 }
 
 struct State {
-    /// The client's messages that the service hasn't taken.
-    inbox: VecDeque<(usize, Vec<Datum<'static>>)>,
+    /// The client's message that the service hasn't taken.
+    inbox: Option<(usize, Vec<Datum<'static>>)>,
     /// The service's that the client hasn't taken.
     outbox: VecDeque<Answer>,
     pump: Option<Waker>,
@@ -73,12 +73,8 @@ impl Exchange {
         request: (usize, Vec<Datum<'static>>),
         task: Handle,
     ) -> (Box<dyn Far>, Asking) {
-        let state = State {
-            inbox: VecDeque::from([request]),
-            outbox: VecDeque::new(),
-            pump: None,
-            client: Client::Talks,
-        };
+        let state =
+            State { inbox: Some(request), outbox: VecDeque::new(), pump: None, client: Client::Talks };
         let exchange = Rc::new(Exchange { interface, form, state: RefCell::new(state), task });
         (Box::new(Served(exchange.clone())), Asking(exchange))
     }
@@ -131,7 +127,7 @@ impl Far for Served {
 
     fn receive(&mut self) -> Arrival {
         let state = self.0.state.borrow();
-        match (state.client, state.inbox.front()) {
+        match (state.client, &state.inbox) {
             (Client::Gone, _) => Arrival::Lost("an HTTP client has gone".into()),
             (_, Some((message, _))) => Arrival::Message(*message),
             (Client::Done, None) => Arrival::Closed,
@@ -140,7 +136,7 @@ impl Far for Served {
     }
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
-        let taken = self.0.state.borrow_mut().inbox.pop_front();
+        let taken = self.0.state.borrow_mut().inbox.take();
         let (_, request) = taken.ok_or("there is no request")?;
         request.iter().try_for_each(|value| values.put(value.value()))?;
         match self.0.form {
@@ -186,14 +182,14 @@ impl Asking {
 
     /// Sends one more message, when the last one was taken; `false`: the service has ended.
     pub(super) async fn say(&self, message: usize, values: Vec<Datum<'static>>) -> bool {
-        let is_ready = |state: &State| state.inbox.is_empty() || state.client != Client::Talks;
+        let is_ready = |state: &State| state.inbox.is_none() || state.client != Client::Talks;
         poll_fn(|_| if is_ready(&self.0.state.borrow()) { Poll::Ready(()) } else { Poll::Pending }).await;
         {
             let state = &mut *self.0.state.borrow_mut();
             if state.client != Client::Talks {
                 return false;
             }
-            state.inbox.push_back((message, values));
+            state.inbox = Some((message, values));
         }
         self.0.wake();
         true

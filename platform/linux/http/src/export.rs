@@ -103,7 +103,8 @@ impl Exports {
     /// The path is taken.
     pub(super) fn add(&self, export: &Rc<Export>) -> Result<(), String> {
         let exports = &mut *self.exports.borrow_mut();
-        if exports.iter().any(|other| other.path == export.path) {
+        let is_taken = |other: &Rc<Export>| other.path == export.path && !are_halves(other, export);
+        if exports.iter().any(is_taken) {
             return Err("the name is taken in this program".into());
         }
         exports.push(export.clone());
@@ -119,6 +120,12 @@ impl Exports {
         exports.is_empty()
     }
 
+    /// The other half of a WebSocket.
+    pub(super) fn other_half(&self, export: &Export) -> Option<Rc<Export>> {
+        let exports = self.exports.borrow();
+        exports.iter().find(|other| other.path == export.path && are_halves(other, export)).cloned()
+    }
+
     /// The export to which a path belongs, and the rest of the path, without the `/` before it.
     pub(super) fn find(&self, path: &str) -> Option<(Rc<Export>, String)> {
         let exports = self.exports.borrow();
@@ -128,4 +135,12 @@ impl Exports {
             Some((export.clone(), rest.to_string()))
         })
     }
+}
+
+/// Whether two exports are the two halves of a WebSocket, if they have the same path.
+fn are_halves(one: &Export, other: &Export) -> bool {
+    matches!(
+        (&one.style, &other.style),
+        (Style::Incoming, Style::Outgoing) | (Style::Outgoing, Style::Incoming)
+    )
 }

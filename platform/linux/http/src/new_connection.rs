@@ -106,7 +106,7 @@ impl NewConnection {
     fn pass(&self, kind: Kind, io: Io) {
         let reactor = &self.reactor;
         let (exports, socket) = (self.exports.clone(), self.socket.clone());
-        let (peer, is_secure) = self.client;
+        let (peer, is_secure) = (self.client.0.to_string().into(), self.client.1);
         match kind {
             Kind::Unknown => {}
             Kind::Requests => {
@@ -120,17 +120,24 @@ impl NewConnection {
                         .max_buf_size(MOST_BYTES);
                     let (task, pace) = (handle.clone(), Pace::default());
                     let (pacing, upgrading) = (pace.clone(), Some(upgrade.clone()));
-                    let at = Surroundings { exports, task, pace: pacing, upgrade: upgrading, peer, is_secure };
+                    let at = Rc::new(Surroundings {
+                        exports,
+                        task,
+                        pace: pacing,
+                        upgrade: upgrading,
+                        peer,
+                        is_secure,
+                    });
                     let service = service_fn(move |request| respond(at.clone(), request));
                     let connection = builder.serve_connection(io, service).without_shutdown();
                     async move {
                         // Errors of a connection are its client's, and are ignored.
                         let served = pace.keep(PATIENCE, &clock, connection).await;
                         if let Some(Ok(mut parts)) = served {
-                            if let Some(export) = upgrade.take() {
+                            if let Some(agreed) = upgrade.take() {
                                 parts.io.unread(&parts.read_buf);
                                 handle.let_go();
-                                return accept(&export, parts.io, &holdings);
+                                return accept(agreed, parts.io, &holdings);
                             }
                             parts.io.finish();
                         }
@@ -147,6 +154,7 @@ impl NewConnection {
                     let pacing = pace.clone();
                     let at =
                         Surroundings { exports, task: handle, pace: pacing, upgrade: None, peer, is_secure };
+                    let at = Rc::new(at);
                     let service = service_fn(move |request| respond(at.clone(), request));
                     let connection = builder.serve_connection(io, service);
                     async move { drop(pace.keep(PATIENCE, &clock, connection).await) }

@@ -10,8 +10,8 @@ use std::task::Poll;
 use hyper::StatusCode;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
-    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue,
-    SET_COOKIE, TRANSFER_ENCODING, UPGRADE,
+    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderName,
+    HeaderValue, SET_COOKIE, TE, TRANSFER_ENCODING, UPGRADE,
 };
 use hyper::http::request::Parts;
 
@@ -19,7 +19,9 @@ use super::exchange::{Answer, Asking, Exchange, Form};
 use super::export::Export;
 use super::held::{CutOff, Given, Held, Source};
 use super::reply::{Refusal, Reply};
+use super::style::is_upload;
 use super::surroundings::{Open, PATIENCE, Surroundings, late, say_zipped};
+use super::zip;
 use drystone_net::datum::Datum;
 use http_body_util::BodyExt;
 
@@ -27,25 +29,27 @@ use http_body_util::BodyExt;
 const REQUEST: usize = 0;
 
 /// Fields that belong to the connection, or are made with the body.
-const OWN: [HeaderName; 4] = [CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE];
+const OWN: [HeaderName; 6] =
+    [CONNECTION, CONTENT_LENGTH, TE, TRANSFER_ENCODING, UPGRADE, HeaderName::from_static("keep-alive")];
 
 /// The answer to a request, whose path goes on so behind the export's.
 pub(super) async fn respond(
     export: &Rc<Export>,
     rest: &str,
-    (head, body): (&Parts, Incoming),
+    (head, body): (Parts, Incoming),
     at: &Surroundings,
 ) -> Result<Reply, Refusal> {
     let interface = export.interface;
-    let is_upload = interface.messages.get()[REQUEST].name.get() == "Begin";
     let mut held = at.exports.holdings.hold();
-    let (bytes, mut body) = if is_upload {
+    let (bytes, mut body) = if is_upload(interface) {
         (Vec::new(), Some(body))
     } else {
         (at.read(body, export.limit, &mut held).await?, None)
     };
     let open = Open::new(export)?;
-    let request = (REQUEST, request(export, rest, (head, bytes), at));
+    let request = (REQUEST, request(export, rest, (&head, bytes), at));
+    let takes_zip = zip::is_taken(&head.headers);
+    drop(head);
     let (far, asking) = Exchange::begin(interface, Form::Plain, request, at.task.clone());
     export.bring(far);
     loop {
@@ -60,7 +64,7 @@ pub(super) async fn respond(
                 *reply.body_mut() = Given::pieces(pieces(first, asking, open), &at.pace);
                 return Ok(reply);
             }
-            _ => return whole(values, head, (export.limit, held), at),
+            _ => return whole(values, (export.limit, held, takes_zip), at),
         }
     }
 }
@@ -131,7 +135,7 @@ pub(super) fn request(
         text(written(&head.headers)),
         text(body),
         text([scheme, host, export.path.as_bytes()].concat()),
-        text(at.peer.to_string().into()),
+        text(at.peer.as_bytes().into()),
     ]
 }
 
@@ -180,7 +184,8 @@ fn response(values: Vec<Datum<'static>>) -> Result<(Reply, Vec<u8>), Refusal> {
     let wrong = |why: String| {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, format!("the service's answer can't be sent: {why}"))
     };
-    let Ok([Datum::Integer(status), Datum::Text(headers), Datum::Text(body)]) = <[_; 3]>::try_from(values) else {
+    let Ok([Datum::Integer(status), Datum::Text(headers), Datum::Text(body)]) = <[_; 3]>::try_from(values)
+    else {
         unreachable!("this is what a response consists of")
     };
     let code = u16::try_from(status).ok().filter(|status| (200..=599).contains(status));
@@ -195,8 +200,7 @@ fn response(values: Vec<Datum<'static>>) -> Result<(Reply, Vec<u8>), Refusal> {
 /// A response with its body.
 fn whole(
     values: Vec<Datum<'static>>,
-    request: &Parts,
-    (limit, held): (usize, Held),
+    (limit, held, takes_zip): (usize, Held, bool),
     at: &Surroundings,
 ) -> Result<Reply, Refusal> {
     let (mut reply, body) = response(values)?;
@@ -207,8 +211,8 @@ fn whole(
     if matches!(reply.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
         return Ok(reply);
     }
-    let may_zip = is_text(reply.headers()) && !reply.headers().contains_key(CONTENT_ENCODING);
-    let (body, is_zipped) = at.body(body, request, (held, may_zip))?;
+    let may_zip = takes_zip && is_text(reply.headers()) && !reply.headers().contains_key(CONTENT_ENCODING);
+    let (body, is_zipped) = at.body(body, (held, may_zip))?;
     *reply.body_mut() = body;
     if is_zipped {
         say_zipped(&mut reply);
@@ -221,5 +225,21 @@ fn is_text(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind.starts_with("text/")
-        || ["json", "xml", "javascript"].iter().any(|end| kind.strip_suffix(end).is_some_and(|before| before.ends_with(['/', '+'])))
+        || ["json", "xml", "javascript"]
+            .iter()
+            .any(|end| kind.strip_suffix(end).is_some_and(|before| before.ends_with(['/', '+'])))
+}
+
+/// Reads bytes that may be anything as header fields, for fuzzing.
+///
+/// # Panics
+/// What is written of them is read as something else.
+pub(super) fn feed(bytes: &[u8]) {
+    let read_all = |bytes: &[u8]| {
+        let mut headers = HeaderMap::new();
+        read(bytes, &mut headers).map(|()| written(&headers))
+    };
+    if let Ok(text) = read_all(bytes) {
+        assert_eq!(read_all(&text), Ok(text));
+    }
 }

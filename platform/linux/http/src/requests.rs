@@ -3,13 +3,14 @@
 
 use std::convert::Infallible;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use drystone_component::calls::Call;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::header::{
-    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, IF_NONE_MATCH,
-    LOCATION, RETRY_AFTER, TRANSFER_ENCODING, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, HeaderValue,
+    IF_NONE_MATCH, LOCATION, RETRY_AFTER, TRANSFER_ENCODING, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode, Version};
@@ -24,14 +25,15 @@ use super::reply::{Refusal, Reply, empty, reply};
 use super::style::Style;
 use super::surroundings::{Open, PATIENCE, Surroundings, say_zipped};
 use super::task::Handle;
-use super::{json, query, upgrade, zip};
+use super::upgrade::{self, Agreed, Halves};
+use super::{json, query, zip};
 use drystone_net::datum::Datum;
 
 /// Most bytes that are read of a body that isn't used.
 const UNWANTED: usize = 64 * 1024;
 
 /// The answer to a request.
-pub(super) async fn respond(at: Surroundings, request: Request<Incoming>) -> Result<Reply, Infallible> {
+pub(super) async fn respond(at: Rc<Surroundings>, request: Request<Incoming>) -> Result<Reply, Infallible> {
     let (head, body) = request.into_parts();
     let (export, rest) = match found(&at.exports, &head) {
         Ok(found) => found,
@@ -40,13 +42,28 @@ pub(super) async fn respond(at: Surroundings, request: Request<Incoming>) -> Res
             return Ok(refusal.reply());
         }
     };
-    let answer = match wanted(&export, &rest, &head) {
+    let other_half = if export.style.is_half() { at.exports.other_half(&export) } else { None };
+    let is_admitted = other_half.as_ref().map_or(Ok(()), |other| other.admission.check(&head));
+    let answer = match is_admitted.and_then(|()| wanted(&export, &rest, &head)) {
         Ok(Wanted::Call(call)) => carry_out(&export, call, (&head, body), &at).await,
-        Ok(Wanted::Plain) => plain::respond(&export, &rest, (&head, body), &at).await,
+        Ok(Wanted::Plain) => {
+            // The head is dropped before the service answers: its bytes are the connection's, which reads on.
+            let asked = export.admission.origins.are_known().then(|| head.clone());
+            let reply = plain::respond(&export, &rest, (head, body), &at).await;
+            let mut reply = reply.unwrap_or_else(Refusal::reply);
+            if let Some(head) = asked {
+                export.admission.tell_browser(&head, reply.headers_mut());
+            }
+            return Ok(reply);
+        }
         other => {
             hear(&head, body, &at.task).await;
             match (other, &at.upgrade) {
-                (Ok(Wanted::Socket), Some(upgrade)) => upgrade.agree(&export, &head),
+                (Ok(Wanted::Socket), Some(upgrade)) => {
+                    let halves =
+                        export.style.is_half().then(|| halves(&export, other_half, (&head, &rest), &at));
+                    upgrade.agree(Agreed { export: export.clone(), halves }, &head)
+                }
                 (other, _) => other.and_then(|wanted| wanted.reply(&export, &head, &at)),
             }
         }
@@ -54,6 +71,22 @@ pub(super) async fn respond(at: Surroundings, request: Request<Incoming>) -> Res
     let mut reply = answer.unwrap_or_else(Refusal::reply);
     export.admission.tell_browser(&head, reply.headers_mut());
     Ok(reply)
+}
+
+/// The halves of a WebSocket, with the message by which both begin.
+fn halves(
+    export: &Rc<Export>,
+    other: Option<Rc<Export>>,
+    (head, rest): (&Parts, &str),
+    at: &Surroundings,
+) -> Halves {
+    static LAST: AtomicI64 = AtomicI64::new(0);
+    let mut request = vec![Datum::Integer(LAST.fetch_add(1, Ordering::Relaxed) + 1)];
+    request.append(&mut plain::request(export, rest, (head, Vec::new()), at));
+    let (this, other) = (Some(export.clone()), other);
+    let (incoming, outgoing) =
+        if matches!(export.style, Style::Incoming) { (this, other) } else { (other, this) };
+    Halves { incoming, outgoing, request }
 }
 
 /// Reads a body that isn't used, over HTTP/2: some clients don't read the answer before they have sent it.
@@ -159,6 +192,7 @@ fn wanted(export: &Export, rest: &str, request: &Parts) -> Result<Wanted, Refusa
         let reason = || format!("there is nothing at {}", request.uri.path());
         return match rest {
             "" => Ok(Wanted::Socket),
+            _ if export.style.is_half() => Ok(Wanted::Socket),
             _ => Err(Refusal::new(StatusCode::NOT_FOUND, reason())),
         };
     }
@@ -251,7 +285,7 @@ async fn carry_out(
             Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, reason))
         }
         Answer::Message(number, message) => {
-            let (body, is_zipped) = at.body(message, head, (held, true))?;
+            let (body, is_zipped) = at.body(message, (held, zip::is_taken(&head.headers)))?;
             let mut answer = reply(StatusCode::OK, body);
             answer.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
             if is_zipped {
@@ -275,4 +309,3 @@ fn with_status(mut reply: Reply, status: StatusCode) -> Reply {
     }
     reply
 }
-

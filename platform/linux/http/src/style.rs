@@ -10,6 +10,10 @@ mod library {
     include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
 }
 
+/// The numbers of messages of `Http.Incoming` and `Http.Outgoing`.
+pub(super) const OPEN: usize = 0;
+pub(super) const MESSAGE: usize = 1;
+
 /// See the head of this file.
 pub(super) enum Style {
     /// Each request is a call, as JSON.
@@ -26,9 +30,8 @@ pub(super) enum Style {
 
 impl Style {
     pub(super) fn of(interface: &'static Interface) -> Style {
-        let is = |declared: &drystone_runtime::native::Declaration| {
-            declared.fingerprint == interface.fingerprint
-        };
+        let is =
+            |declared: &drystone_runtime::native::Declaration| declared.fingerprint == interface.fingerprint;
         if [&library::site::DECLARATION, &library::stream::DECLARATION, &library::upload::DECLARATION]
             .into_iter()
             .any(is)
@@ -43,6 +46,11 @@ impl Style {
         }
     }
 
+    /// Whether it is half of a WebSocket.
+    pub(super) fn is_half(&self) -> bool {
+        matches!(self, Style::Incoming | Style::Outgoing)
+    }
+
     /// The calls, if it goes as JSON requests.
     pub(super) fn calls(&self) -> Option<&Calls> {
         match self {
@@ -50,4 +58,9 @@ impl Style {
             _ => None,
         }
     }
+}
+
+/// Whether it is `Http.Upload`.
+pub(super) fn is_upload(interface: &Interface) -> bool {
+    interface.fingerprint == library::upload::DECLARATION.fingerprint
 }

@@ -1,6 +1,5 @@
 //! What requests share: their connection, and bounds of what is read and under way.
 
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -8,7 +7,6 @@ use http_body_util::BodyExt;
 use hyper::StatusCode;
 use hyper::body::{Body, Incoming};
 use hyper::header::{CONTENT_ENCODING, HeaderValue, VARY};
-use hyper::http::request::Parts;
 
 use super::export::{Export, Exports};
 use super::held::{Given, Held, Pace};
@@ -24,7 +22,6 @@ const MOST_OPEN: usize = 20_000;
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a connection's requests share.
-#[derive(Clone)]
 pub(super) struct Surroundings {
     pub(super) exports: Rc<Exports>,
     pub(super) task: Handle,
@@ -32,24 +29,33 @@ pub(super) struct Surroundings {
     /// The connection may become a WebSocket.
     pub(super) upgrade: Option<Upgrade>,
     /// The client's address.
-    pub(super) peer: SocketAddr,
+    pub(super) peer: Rc<str>,
     pub(super) is_secure: bool,
 }
 
 impl Surroundings {
     /// Reads a body as a whole.
-    pub(super) async fn read(&self, body: Incoming, limit: usize, held: &mut Held) -> Result<Vec<u8>, Refusal> {
+    pub(super) async fn read(
+        &self,
+        body: Incoming,
+        limit: usize,
+        held: &mut Held,
+    ) -> Result<Vec<u8>, Refusal> {
         let too_large = || {
             let reason = format!("a request may have {limit} bytes");
             Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
         };
+        if body.is_end_stream() {
+            return Ok(Vec::new());
+        }
         if body.size_hint().lower() > limit as u64 {
             return Err(too_large());
         }
         let all = async {
             let (mut body, mut bytes) = (body, Vec::new());
             while let Some(frame) = body.frame().await {
-                let frame = frame.map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, error.to_string()))?;
+                let frame =
+                    frame.map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, error.to_string()))?;
                 let Ok(piece) = frame.into_data() else { continue };
                 if bytes.len() + piece.len() > limit {
                     return Err(too_large());
@@ -68,10 +74,9 @@ impl Surroundings {
     pub(super) fn body(
         &self,
         mut bytes: Vec<u8>,
-        request: &Parts,
         (mut held, may_zip): (Held, bool),
     ) -> Result<(Given, bool), Refusal> {
-        let may_zip = may_zip && bytes.len() <= zip::LONGEST && zip::is_taken(&request.headers);
+        let may_zip = may_zip && bytes.len() <= zip::LONGEST;
         let zipped = if may_zip { zip::zipped(&bytes) } else { None };
         let is_zipped = zipped.is_some();
         bytes = zipped.unwrap_or(bytes);
