@@ -15,6 +15,7 @@ const FILES: &[(&str, &str)] = &[
     ("<library>/Base64.dry", include_str!("../../library/Base64.dry")),
     ("<library>/Csv.dry", include_str!("../../library/Csv.dry")),
     ("<library>/Hash.dry", include_str!("../../library/Hash.dry")),
+    ("<library>/Http.dry", include_str!("../../library/Http.dry")),
     ("<library>/Json.dry", include_str!("../../library/Json.dry")),
     ("<library>/Log.dry", include_str!("../../library/Log.dry")),
     ("<library>/Metrics.dry", include_str!("../../library/Metrics.dry")),

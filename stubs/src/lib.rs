@@ -31,6 +31,7 @@ use std::{env, fs};
 use drystone_component::Fingerprint;
 use drystone_component::calls::Calls;
 use drystone_language::check::{self, Options};
+use drystone_language::imports;
 use drystone_language::program::{Interface, InterfaceId, Message, Program, Type};
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
@@ -70,7 +71,8 @@ fn write(text: &str) {
 /// # Errors
 /// The errors in the text, for people; `path` is the file's name in them.
 pub fn generate(path: &str, text: &str) -> Result<String, String> {
-    let files = [SourceFile { path: path.into(), text: text.into() }];
+    let files = vec![SourceFile { path: path.into(), text: text.into() }];
+    let files = imports::load(files, |path| fs::read_to_string(path).ok());
     let program = check::check(&files, Options::default().part().beside_crates())
         .map_err(|errors| render(&files, &errors, Colour::Plain))?;
     let (system, _) = check::system();

@@ -65,8 +65,9 @@ fn notes() -> String {
          with it. *delay* is the worst delay of a process that sleeps for a millisecond beside something \
          long that the runtime does, of the clock's whole milliseconds. *http keep-alive* is how many small \
          JSON answers a server gives in a second to 50 or 1000 connections, each with one request on its \
-         way, and *key-value pipelined* how many commands, half of them changes, with 50 connections and 100 \
-         commands on their way in each: the server has one processor, and its clients, one thread of the \
+         way, by a server that is written by hand or, in *http library*, with the library's `Http`; and \
+         *key-value pipelined* how many commands, half of them changes, with 50 connections and 100 commands \
+         on their way in each: the server has one processor, and its clients, one thread of the \
          bench, another; every answer is looked at. *word count* is 100 MB of text with some 45 000 \
          different words, *parallel job* 1128 comparisons of texts of 500 letters. *crc32*, *hash* and \
          *base64 in the language* compute a checksum by its table, FNV-1a, and Base64 of a text of random \

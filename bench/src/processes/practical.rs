@@ -63,8 +63,9 @@ impl Bench {
 fn gets(address: SocketAddr, connections: usize) -> Result<Vec<Exchange>, String> {
     let item = json!({"id": 1, "name": "nail, 2 inches", "amount": 100});
     let body = r#"{"name": "nail, 2 inches", "amount": 100}"#;
-    let put = format!("PUT /items/1 HTTP/1.1\r\nHost: bench\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-    let get = "GET /items/1 HTTP/1.1\r\nHost: bench\r\n\r\n";
+    let put =
+        format!("PUT /items/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let get = "GET /items/1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     answer(address, &put)?;
     let answer = answer(address, get)?;
     let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);

@@ -19,6 +19,7 @@ mod handled;
 mod handler;
 mod http;
 mod https;
+mod library_http;
 mod limits;
 mod long;
 mod lost;

@@ -11,6 +11,7 @@ extern crate std;
 
 mod csv;
 mod hash;
+pub mod http;
 pub mod json;
 #[cfg(feature = "std")]
 mod regex;
@@ -36,6 +37,7 @@ pub static PORTABLE: Addition = Addition {
         procedure!(Hash.HmacSha512(TEXT, TEXT): TEXT = hash::hmac_sha512),
         procedure!(Hash.Hex(TEXT): TEXT = hash::hex),
         procedure!(Hash.FromHex(TEXT, VARIABLE TEXT): BOOLEAN = hash::from_hex),
+        procedure!(Http.Fits(TEXT, TEXT, VARIABLE TEXT): BOOLEAN = http::fits),
         procedure!(Json.NativeParse(TEXT, VARIABLE TEXT, VARIABLE TEXT, VARIABLE INTEGER, VARIABLE INTEGER): BOOLEAN
             = json::parse),
         procedure!(Json.NativeKind(TEXT, INTEGER): INTEGER = json::kind),

@@ -52,9 +52,20 @@ const HTTP: Program = Program {
     ..COMMON
 };
 
-/// The HTTP server, with the number of clients.
-pub const HTTP_SERVERS: [(Program, usize); 2] =
-    [(HTTP, 50), (Program { row: "http keep-alive 1000", ..HTTP }, 1000)];
+/// The HTTP server, written by hand and with the library, with the number of clients.
+pub const HTTP_SERVERS: [(Program, usize); 3] = [
+    (HTTP, 50),
+    (Program { row: "http keep-alive 1000", ..HTTP }, 1000),
+    (
+        Program {
+            row: "http library keep-alive 1000",
+            folder: "programs/library",
+            target: Target::OfBest(1.5),
+            ..HTTP
+        },
+        1000,
+    ),
+];
 
 /// Many commands are sent before their answers are awaited.
 pub const KEY_VALUE: Program = Program {
@@ -71,7 +82,8 @@ mod tests {
 
     #[test]
     fn every_program_is_there() {
-        for program in [&WORD_COUNT, &PARALLEL_JOB, &HTTP, &KEY_VALUE] {
+        let served = HTTP_SERVERS.iter().map(|(program, _)| program);
+        for program in [&WORD_COUNT, &PARALLEL_JOB, &KEY_VALUE].into_iter().chain(served) {
             assert!(program.source().is_file(), "{}", program.row);
             assert!(program.is_result(&serde_json::from_str(program.result).unwrap()));
         }

@@ -17,6 +17,8 @@ use super::reply::Refusal;
 pub(super) struct Admission {
     pub(super) clients: Clients,
     pub(super) origins: Origins,
+    /// What pages of other origins may ask for.
+    pub(super) methods: &'static str,
 }
 
 /// Who is let in.
@@ -70,7 +72,8 @@ impl Origins {
         }
     }
 
-    fn are_known(&self) -> bool {
+    /// Whether pages of other sites may send requests at all.
+    pub(super) fn are_known(&self) -> bool {
         !matches!(self, Origins::These(these) if these.is_empty())
     }
 }
@@ -147,7 +150,7 @@ impl Admission {
             say(ACCESS_CONTROL_EXPOSE_HEADERS, "Retry-After, WWW-Authenticate");
             return;
         }
-        say(ACCESS_CONTROL_ALLOW_METHODS, "GET, POST");
+        say(ACCESS_CONTROL_ALLOW_METHODS, self.methods);
         say(ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type");
         say(ACCESS_CONTROL_MAX_AGE, "600");
         if request.headers.contains_key("access-control-request-private-network") {

@@ -1,16 +1,22 @@
 //! A communication of this program with an HTTP service: each call is a `POST`, over a connection that is kept for the
-//! next one. Protocols other than requests and replies go over a WebSocket.
+//! next one. Protocols other than requests and replies go over a WebSocket, the library's as they are.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};
-use hyper::StatusCode;
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::http::Error;
+use hyper::{Request, StatusCode};
 
 use super::client_connection::{ClientConnections, Sent};
 use super::json;
 use super::opening_handshake::Opening;
+use super::plain_caller::PlainCaller;
 use super::service::Service;
+use super::style::Style;
 use drystone_net::datum::{Datum, data};
 
 /// How long a request may still take when its communication has ended.
@@ -28,9 +34,10 @@ impl Remote {
 impl Reach for Remote {
     fn begin(&mut self) -> Box<dyn Far> {
         let connections = self.0.clone();
-        match connections.service.calls {
-            Some(_) => Box::new(Caller { connections, pump: None, sent: None, step: Step::Idle }),
-            None => Opening::begin(connections.service.clone()),
+        match connections.service.style {
+            Style::Calls(_) => Box::new(Caller { connections, pump: None, sent: None, step: Step::Idle }),
+            Style::Plain => Box::new(PlainCaller::new(connections)),
+            _ => Opening::begin(connections.service.clone()),
         }
     }
 }
@@ -59,6 +66,16 @@ impl Caller {
         self.service().interface.messages.get()[call].name.get()
     }
 
+    fn request(&self, name: &str, body: Bytes) -> Result<Request<Full<Bytes>>, Error> {
+        let service = self.service();
+        let mut request = Request::post(format!("{}/{name}", service.place.path));
+        request = request.header(HOST, &service.authority).header(CONTENT_TYPE, "application/json");
+        if let Some(token) = &service.options.token {
+            request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+        }
+        request.body(Full::new(body))
+    }
+
     /// Looks whether the answer has come.
     fn look(&mut self) {
         if let Err(why) = self.try_look() {
@@ -72,8 +89,9 @@ impl Caller {
         let message = *message;
         self.sent = None;
         let about = |why: String| self.service().about(why);
-        let (status, body) = reply.map_err(about)?;
-        let calls = self.service().calls.as_ref().expect("it consists of calls");
+        let (head, body) = reply.map_err(about)?;
+        let status = head.status;
+        let calls = self.service().style.calls().expect("it consists of calls");
         let answers = &calls.with(message).expect("each message is a call").answers;
         let server = drystone_component::Side::Server;
         let read = || json::read_message(&body, self.service().interface, server);
@@ -120,7 +138,9 @@ impl Far for Caller {
             self.step = Step::Lost(self.service().about(why));
             return pump.wake();
         }
-        let sent = self.connections.send(self.message_name(message), body.into(), pump);
+        let request =
+            self.request(self.message_name(message), body.into()).map_err(|error| error.to_string());
+        let sent = self.connections.send(request, false, pump);
         self.sent = Some((message, sent));
     }
 

@@ -1,6 +1,7 @@
 //! Connections to an HTTP service, each of which carries one request after another.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::error::Error;
 use std::future::poll_fn;
 use std::rc::{Rc, Weak};
@@ -8,11 +9,11 @@ use std::task::Poll;
 
 use drystone_runtime::far::Waker;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Bytes;
+use hyper::Request;
+use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::http::response::Parts;
 use hyper::rt::Executor;
-use hyper::{Request, StatusCode};
 
 use super::io::Io;
 use super::service::Service;
@@ -20,13 +21,21 @@ use super::task::{Handle, Task};
 use drystone_net::stream_dial::StreamDial;
 use drystone_reactor::{Expectation, Handler};
 
+/// Most pieces of a reply's body that wait to be taken.
+const MOST_WAITING: usize = 8;
+
 /// A request that was sent.
 pub(super) struct Sent {
     pump: Waker,
     reply: RefCell<Option<Reply>>,
+    /// The body, if it is taken in pieces.
+    pieces: Option<RefCell<VecDeque<Piece>>>,
     expectation: Cell<Option<Expectation>>,
-    way: Cell<Option<Way>>,
+    way: RefCell<Option<Way>>,
 }
+
+/// A piece of a reply's body; `None`: its end.
+pub(super) type Piece = Result<Option<Bytes>, String>;
 
 /// What carries the request.
 enum Way {
@@ -34,8 +43,8 @@ enum Way {
     Connection(Handle),
 }
 
-/// Status and body, or why there are none.
-type Reply = Result<(StatusCode, Bytes), String>;
+/// Head and body, or why there are none. A body in pieces isn't there.
+type Reply = Result<(Parts, Bytes), String>;
 
 impl Sent {
     /// The reply, once.
@@ -43,8 +52,25 @@ impl Sent {
         self.reply.borrow_mut().take()
     }
 
+    /// The next piece of the body.
+    pub(super) fn piece(&self) -> Option<Piece> {
+        let piece = self.pieces.as_ref()?.borrow_mut().pop_front()?;
+        let task = match &*self.way.borrow() {
+            Some(Way::Connection(task)) => Some(task.clone()),
+            _ => None,
+        };
+        if let Some(task) = task {
+            task.run();
+        }
+        Some(piece)
+    }
+
     fn done(&self, reply: Reply) {
         *self.reply.borrow_mut() = Some(reply);
+        self.end();
+    }
+
+    fn end(&self) {
         self.expectation.take();
         self.way.take();
         self.pump.wake();
@@ -53,8 +79,33 @@ impl Sent {
     /// The reply isn't needed any more: ends the request.
     pub(super) fn give_up(&self) {
         self.expectation.take();
-        if let Some(Way::Connection(task)) = self.way.take() {
+        let way = self.way.take();
+        if let Some(Way::Connection(task)) = way {
             task.end();
+        }
+    }
+
+    /// Brings the body piece by piece, as they are taken.
+    async fn bring(&self, head: Parts, mut body: Incoming, pieces: &RefCell<VecDeque<Piece>>) {
+        *self.reply.borrow_mut() = Some(Ok((head, Bytes::new())));
+        self.pump.wake();
+        loop {
+            let piece = match body.frame().await {
+                None => Ok(None),
+                Some(Err(error)) => Err(said(&error)),
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => Ok(Some(data)),
+                    Err(_) => continue,
+                },
+            };
+            let has_room = || pieces.borrow().len() < MOST_WAITING;
+            poll_fn(|_| if has_room() { Poll::Ready(()) } else { Poll::Pending }).await;
+            let is_last = !matches!(piece, Ok(Some(_)));
+            pieces.borrow_mut().push_back(piece);
+            if is_last {
+                return self.end();
+            }
+            self.pump.wake();
         }
     }
 }
@@ -92,26 +143,33 @@ impl ClientConnections {
         Rc::new(ClientConnections { service, idle: RefCell::default() })
     }
 
-    /// Sends a request, over a connection that is idle or a new one.
-    pub(super) fn send(self: &Rc<ClientConnections>, name: &str, body: Bytes, pump: Waker) -> Rc<Sent> {
-        let service = &self.service;
-        let expectation = Cell::new(Some(service.reactor.expect()));
-        let sent = Rc::new(Sent { pump, reply: RefCell::default(), expectation, way: Cell::default() });
-        let request = match request(service, name, body) {
-            Ok(request) => request,
-            Err(error) => {
-                sent.done(Err(error.to_string()));
-                return sent;
-            }
-        };
-        let job = Job { request, limit: service.options.limit, sent: sent.clone() };
+    /// Sends a request, over a connection that is idle or a new one. The reply's body is taken as a whole, or else
+    /// `in_pieces`.
+    pub(super) fn send(
+        self: &Rc<ClientConnections>,
+        request: Result<Request<Full<Bytes>>, String>,
+        in_pieces: bool,
+        pump: Waker,
+    ) -> Rc<Sent> {
+        let expectation = Cell::new(Some(self.service.reactor.expect()));
+        let pieces = in_pieces.then(RefCell::default);
+        let sent =
+            Rc::new(Sent { pump, reply: RefCell::default(), pieces, expectation, way: RefCell::default() });
+        let limit = self.service.options.limit;
+        match request {
+            Ok(request) => self.begin(Job { request, limit, sent: sent.clone() }),
+            Err(why) => sent.done(Err(why)),
+        }
+        sent
+    }
+
+    fn begin(self: &Rc<ClientConnections>, job: Job) {
         let idle =
             std::iter::from_fn(|| self.idle.borrow_mut().pop()).find(|connection| !connection.is_over.get());
         match idle {
             Some(connection) => connection.take(job),
             None => self.open(job),
         }
-        sent
     }
 
     fn open(self: &Rc<ClientConnections>, job: Job) {
@@ -123,7 +181,8 @@ impl ClientConnections {
                 Err(why) => job.sent.done(Err(why)),
             }
         };
-        sent.way.set(Some(Way::Dial(self.service.dial(begin))));
+        let dial = self.service.dial(begin);
+        *sent.way.borrow_mut() = Some(Way::Dial(dial));
     }
 }
 
@@ -186,12 +245,23 @@ impl ClientConnection {
             drop(driver.await);
             connection.is_over.set(true);
         });
+        let mut is_new = true;
         while let Some(job) = poll_fn(|_| self.poll_next()).await {
-            job.sent.way.set(Some(Way::Connection(handle.clone())));
-            carry(&mut sender, job).await;
+            *job.sent.way.borrow_mut() = Some(Way::Connection(handle.clone()));
+            let unsent = carry(&mut sender, job).await;
+            if let (Some(job), Some(connections)) = (unsent, self.connections.upgrade()) {
+                // The server may have closed a connection that was idle.
+                self.is_over.set(true);
+                match is_new {
+                    true => job.sent.done(Err("the server has closed the connection".into())),
+                    false => connections.begin(job),
+                }
+                break;
+            }
             if sender.is_closed() {
                 break;
             }
+            is_new = false;
             if let Some(connections) = self.connections.upgrade() {
                 connections.idle.borrow_mut().push(self.clone());
             }
@@ -208,15 +278,29 @@ impl ClientConnection {
     }
 }
 
-async fn carry(sender: &mut SendRequest<Full<Bytes>>, job: Job) {
-    let reply = async {
-        let response = sender.send_request(job.request).await.map_err(|error| said(&error))?;
-        let status = response.status();
-        let body = Limited::new(response.into_body(), job.limit).collect().await;
-        Ok((status, body.map_err(|error| error.to_string())?.to_bytes()))
-    };
-    let reply = reply.await;
-    job.sent.done(reply);
+/// Carries a request out; it is returned if it could not be sent.
+async fn carry(sender: &mut SendRequest<Full<Bytes>>, job: Job) -> Option<Job> {
+    let Job { request, limit, sent } = job;
+    match sender.try_send_request(request).await {
+        Ok(response) => {
+            let (head, body) = response.into_parts();
+            if let Some(pieces) = &sent.pieces {
+                sent.bring(head, body, pieces).await;
+            } else {
+                let body = Limited::new(body, limit).collect().await;
+                let reply = body.map(|body| (head, body.to_bytes())).map_err(|error| error.to_string());
+                sent.done(reply);
+            }
+            None
+        }
+        Err(mut error) => match error.take_message() {
+            Some(request) => Some(Job { request, limit, sent }),
+            None => {
+                sent.done(Err(said(error.error())));
+                None
+            }
+        },
+    }
 }
 
 /// An error with its cause.
@@ -225,13 +309,4 @@ fn said(error: &hyper::Error) -> String {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
     }
-}
-
-fn request(service: &Service, name: &str, body: Bytes) -> Result<Request<Full<Bytes>>, hyper::http::Error> {
-    let mut request = Request::post(format!("{}/{name}", service.place.path));
-    request = request.header(HOST, &service.authority).header(CONTENT_TYPE, "application/json");
-    if let Some(token) = &service.options.token {
-        request = request.header(AUTHORIZATION, format!("Bearer {token}"));
-    }
-    request.body(Full::new(body))
 }

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 
 use drystone_component::Name;
-use drystone_component::calls::Calls;
 use drystone_kortex::composed::COMMON;
 use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
@@ -17,6 +16,7 @@ use super::export::Export;
 use super::mapping::Mapping;
 use super::service::{Options, Service, port_of};
 use super::site::{Offered, Site};
+use super::style::{Style, is_upload};
 use drystone_net::datum::no_components;
 use drystone_net::place::Place;
 use drystone_net::secure::{Dialer, Files};
@@ -131,9 +131,18 @@ impl BindingFactory for Context {
     fn bind(&mut self, Endpoint { interface, name, hints }: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
         no_components(interface)?;
         let (options, place) = (options(hints)?, self.place(name.rest())?);
-        let calls = Calls::of(interface).ok().filter(|_| !options.socket);
+        let style = match Style::of(interface) {
+            Style::Calls(_) if options.socket => Style::Conversation,
+            style if style.is_half() || is_upload(interface) => {
+                let name = interface.name.get();
+                return Err(format!(
+                    "{name} of the library's Http is for servers: it is exported, and not connected"
+                ));
+            }
+            style => style,
+        };
         let dialer = self.dialer(hints)?;
-        let service = Service::new(&self.reactor, interface, calls, place, dialer, options);
+        let service = Service::new(&self.reactor, interface, style, place, dialer, options);
         Ok(Box::new(Remote::new(service)))
     }
 }
@@ -153,20 +162,29 @@ impl NamingContext for Context {
                     .into(),
             );
         }
-        let calls = Calls::of(interface).ok();
+        let style = Style::of(interface);
         let address = (place.here()?, place.port.unwrap_or(port_of(self.is_secure))).into();
         let scheme = if self.is_secure { "https" } else { "http" };
         let url = format!("{scheme}://{address}{}", place.path);
         let mapping = Mapping::new(interface, &options)?;
-        let description = openapi(interface, calls.as_ref(), &mapping, &url, options.token.is_some());
+        let description = match &style {
+            Style::Calls(_) | Style::Conversation => {
+                openapi(interface, style.calls(), &mapping, &url, options.token.is_some())
+            }
+            _ => String::new(),
+        };
         let clients = match options.token {
             Some(token) => Clients::Token(token),
             None if self.is_secure => Clients::All,
             None => Clients::OwnName,
         };
-        let admission = Admission { clients, origins: options.origins };
+        let methods = match style {
+            Style::Plain => "GET, HEAD, POST, PUT, PATCH, DELETE",
+            _ => "GET, POST",
+        };
+        let admission = Admission { clients, origins: options.origins, methods };
         let export =
-            Export::new(place.path, interface, calls, description, (options.limit, admission, mapping));
+            Export::new(place.path, interface, style, description, (options.limit, admission, mapping));
         let site = self.site(address, hints)?;
         Ok(Box::new(Offered::new(site, export, self.reactor.expect())?))
     }

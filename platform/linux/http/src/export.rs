@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use drystone_component::calls::Calls;
 use drystone_component::{Interface, Side};
 use drystone_runtime::far::{Far, Waker};
 use hyper::body::Bytes;
@@ -12,14 +11,15 @@ use hyper::body::Bytes;
 use super::admission::Admission;
 use super::held::Holdings;
 use super::mapping::Mapping;
+use super::style::Style;
 
 /// See the head of this file.
 pub(super) struct Export {
     /// Without a `/` at its end.
     pub(super) path: String,
     pub(super) interface: &'static Interface,
-    /// `None`: its protocol is more than requests and replies.
-    pub(super) calls: Option<Calls>,
+    pub(super) style: Style,
+    /// What `openapi.json` says; empty: there is no such file.
     pub(super) description: Bytes,
     /// Most bytes of a request or a WebSocket's message.
     pub(super) limit: usize,
@@ -36,14 +36,14 @@ impl Export {
     pub(super) fn new(
         path: String,
         interface: &'static Interface,
-        calls: Option<Calls>,
+        style: Style,
         description: String,
         (limit, admission, mapping): (usize, Admission, Mapping),
     ) -> Export {
         Export {
             path,
             interface,
-            calls,
+            style,
             description: description.into(),
             limit,
             admission,
@@ -103,7 +103,8 @@ impl Exports {
     /// The path is taken.
     pub(super) fn add(&self, export: &Rc<Export>) -> Result<(), String> {
         let exports = &mut *self.exports.borrow_mut();
-        if exports.iter().any(|other| other.path == export.path) {
+        let is_taken = |other: &Rc<Export>| other.path == export.path && !are_halves(other, export);
+        if exports.iter().any(is_taken) {
             return Err("the name is taken in this program".into());
         }
         exports.push(export.clone());
@@ -119,6 +120,12 @@ impl Exports {
         exports.is_empty()
     }
 
+    /// The other half of a WebSocket.
+    pub(super) fn other_half(&self, export: &Export) -> Option<Rc<Export>> {
+        let exports = self.exports.borrow();
+        exports.iter().find(|other| other.path == export.path && are_halves(other, export)).cloned()
+    }
+
     /// The export to which a path belongs, and the rest of the path, without the `/` before it.
     pub(super) fn find(&self, path: &str) -> Option<(Rc<Export>, String)> {
         let exports = self.exports.borrow();
@@ -128,4 +135,12 @@ impl Exports {
             Some((export.clone(), rest.to_string()))
         })
     }
+}
+
+/// Whether two exports are the two halves of a WebSocket, if they have the same path.
+fn are_halves(one: &Export, other: &Export) -> bool {
+    matches!(
+        (&one.style, &other.style),
+        (Style::Incoming, Style::Outgoing) | (Style::Outgoing, Style::Incoming)
+    )
 }

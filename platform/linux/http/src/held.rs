@@ -4,7 +4,8 @@
 //! * [`Pace`] ends a connection whose client takes no more of an answer; [`Given`] is the body of such an answer.
 
 use std::cell::Cell;
-use std::convert::Infallible;
+use std::error::Error;
+use std::fmt;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -93,11 +94,51 @@ impl Pace {
     }
 }
 
-/// An answer's body. It counts as held until the client has taken it.
-pub(super) struct Given {
-    rest: Bytes,
-    /// If it is given in several pieces.
-    slow: Option<(Held, Pace)>,
+/// An answer's body.
+pub(super) enum Given {
+    /// Counts as held until the client has taken it.
+    Whole {
+        rest: Bytes,
+        /// If it is given in several pieces.
+        slow: Option<(Held, Pace)>,
+    },
+    /// Comes piece by piece.
+    Pieces {
+        source: Source,
+        pace: Pace,
+        /// The client takes a piece.
+        is_taking: bool,
+    },
+}
+
+/// The next piece of a body; `None`: its end.
+pub(super) type Source = Box<dyn FnMut() -> Poll<Option<Result<Bytes, CutOff>>>>;
+
+/// A body has no end, because its source has gone.
+#[derive(Debug)]
+pub(super) struct CutOff;
+
+impl fmt::Display for CutOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the service has ended before the end of its answer")
+    }
+}
+
+impl Error for CutOff {}
+
+impl Pace {
+    fn begin(&self) {
+        self.0.answers.set(self.0.answers.get() + 1);
+        self.touch();
+    }
+
+    fn touch(&self) {
+        self.0.last.set(Some(Instant::now()));
+    }
+
+    fn end(&self) {
+        self.0.answers.set(self.0.answers.get() - 1);
+    }
 }
 
 impl Given {
@@ -105,52 +146,74 @@ impl Given {
     pub(super) fn new(rest: Bytes, held: Held, pace: &Pace) -> Given {
         let slow = (rest.len() > PIECE).then(|| (held, pace.clone()));
         if let Some((_, pace)) = &slow {
-            pace.0.answers.set(pace.0.answers.get() + 1);
-            pace.0.last.set(Some(Instant::now()));
+            pace.begin();
         }
-        Given { rest, slow }
+        Given::Whole { rest, slow }
+    }
+
+    /// A body that comes piece by piece.
+    pub(super) fn pieces(source: Source, pace: &Pace) -> Given {
+        Given::Pieces { source, pace: pace.clone(), is_taking: false }
     }
 }
 
 impl From<Bytes> for Given {
     fn from(rest: Bytes) -> Given {
-        Given { rest, slow: None }
+        Given::Whole { rest, slow: None }
     }
 }
 
 impl Body for Given {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = CutOff;
 
     fn poll_frame(
         mut self: Pin<&mut Given>,
         _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        if self.rest.is_empty() {
-            return Poll::Ready(None);
+    ) -> Poll<Option<Result<Frame<Bytes>, CutOff>>> {
+        match &mut *self {
+            Given::Whole { rest, .. } if rest.is_empty() => Poll::Ready(None),
+            Given::Whole { rest, slow } => {
+                if let Some((_, pace)) = slow {
+                    pace.touch();
+                }
+                let most = if slow.is_some() { PIECE } else { usize::MAX };
+                let length = rest.len().min(most);
+                Poll::Ready(Some(Ok(Frame::data(rest.split_to(length)))))
+            }
+            Given::Pieces { source, pace, is_taking } => {
+                if std::mem::take(is_taking) {
+                    pace.end();
+                }
+                let piece = source();
+                if let Poll::Ready(Some(Ok(_))) = &piece {
+                    *is_taking = true;
+                    pace.begin();
+                }
+                piece.map(|piece| piece.map(|piece| piece.map(Frame::data)))
+            }
         }
-        if let Some((_, pace)) = &self.slow {
-            pace.0.last.set(Some(Instant::now()));
-        }
-        let most = if self.slow.is_some() { PIECE } else { usize::MAX };
-        let length = self.rest.len().min(most);
-        let piece = self.rest.split_to(length);
-        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.rest.is_empty()
+        matches!(self, Given::Whole { rest, .. } if rest.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.rest.len() as u64)
+        match self {
+            Given::Whole { rest, .. } => SizeHint::with_exact(rest.len() as u64),
+            Given::Pieces { .. } => SizeHint::default(),
+        }
     }
 }
 
 impl Drop for Given {
     fn drop(&mut self) {
-        if let Some((_, pace)) = &self.slow {
-            pace.0.answers.set(pace.0.answers.get() - 1);
+        match self {
+            Given::Whole { slow: Some((_, pace)), .. } | Given::Pieces { pace, is_taking: true, .. } => {
+                pace.end();
+            }
+            _ => {}
         }
     }
 }

@@ -7,6 +7,8 @@
 //!   may use it, `files` are served beside it. A `new_connection` goes to hyper, whose `requests` each become an
 //!   `exchange`, or `upgrade` the connection to a `web_socket`. `held` bounds what is kept for clients.
 //! * A client: a `caller` sends requests over `client_connection`s, or begins a WebSocket by an `opening_handshake`.
+//! * The library's `Http`, whose messages are requests and responses as they are: `style` knows its interfaces, `plain`
+//!   answers requests by them, `plain_caller` is a client. `surroundings` has what all requests share.
 //! * `task` and `io` run hyper at the reactor, `web_socket_frames` counts what tungstenite reads, `reply` makes
 //!   responses, `zip` is gzip.
 
@@ -24,11 +26,15 @@ mod json;
 mod mapping;
 mod new_connection;
 mod opening_handshake;
+mod plain;
+mod plain_caller;
 mod query;
 mod reply;
 mod requests;
 mod service;
 mod site;
+mod style;
+mod surroundings;
 mod task;
 mod upgrade;
 mod web_socket;
@@ -60,6 +66,7 @@ pub fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
 /// They are read in two ways.
 pub fn feed(bytes: &[u8], parameters: &'static [drystone_component::Parameter]) {
     web_socket_frames::feed(bytes);
+    plain::feed(bytes);
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let _ = admission::Origins::parse(text);
     if let Ok(values) = query::read(text, parameters) {

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io::{self, Read};
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -14,7 +15,8 @@ use hyper::service::service_fn;
 use super::export::Exports;
 use super::held::Pace;
 use super::io::Io;
-use super::requests::{Surroundings, respond};
+use super::requests::respond;
+use super::surroundings::Surroundings;
 use super::task::Task;
 use super::upgrade::Upgrade;
 use super::web_socket::accept;
@@ -42,6 +44,8 @@ pub(super) struct NewConnection {
     reactor: Rc<Reactor>,
     exports: Rc<Exports>,
     socket: Rc<Socket>,
+    /// The client's address, and whether it came by TLS.
+    client: (SocketAddr, bool),
     state: RefCell<State>,
 }
 
@@ -61,11 +65,11 @@ enum Kind {
 
 impl NewConnection {
     /// Reads until the protocol is known.
-    pub(super) fn open(reactor: &Rc<Reactor>, exports: Rc<Exports>, io: Io) {
+    pub(super) fn open(reactor: &Rc<Reactor>, exports: Rc<Exports>, io: Io, client: (SocketAddr, bool)) {
         let until = Instant::now() + PATIENCE;
         let socket = io.socket.clone();
         let state = RefCell::new(State { io: Some(io), bytes: Vec::new(), until });
-        let new = Rc::new(NewConnection { reactor: reactor.clone(), exports, socket, state });
+        let new = Rc::new(NewConnection { reactor: reactor.clone(), exports, socket, client, state });
         reactor.handle(new.socket.source(), new.clone());
         let late = weakly(&Rc::downgrade(&new), |new| new.ready());
         reactor.at(until, late);
@@ -102,6 +106,7 @@ impl NewConnection {
     fn pass(&self, kind: Kind, io: Io) {
         let reactor = &self.reactor;
         let (exports, socket) = (self.exports.clone(), self.socket.clone());
+        let (peer, is_secure) = (self.client.0.to_string().into(), self.client.1);
         match kind {
             Kind::Unknown => {}
             Kind::Requests => {
@@ -114,18 +119,25 @@ impl NewConnection {
                         .header_read_timeout(PATIENCE)
                         .max_buf_size(MOST_BYTES);
                     let (task, pace) = (handle.clone(), Pace::default());
-                    let at =
-                        Surroundings { exports, task, pace: pace.clone(), upgrade: Some(upgrade.clone()) };
+                    let (pacing, upgrading) = (pace.clone(), Some(upgrade.clone()));
+                    let at = Rc::new(Surroundings {
+                        exports,
+                        task,
+                        pace: pacing,
+                        upgrade: upgrading,
+                        peer,
+                        is_secure,
+                    });
                     let service = service_fn(move |request| respond(at.clone(), request));
                     let connection = builder.serve_connection(io, service).without_shutdown();
                     async move {
                         // Errors of a connection are its client's, and are ignored.
                         let served = pace.keep(PATIENCE, &clock, connection).await;
                         if let Some(Ok(mut parts)) = served {
-                            if let Some(export) = upgrade.take() {
+                            if let Some(agreed) = upgrade.take() {
                                 parts.io.unread(&parts.read_buf);
                                 handle.let_go();
-                                return accept(&export, parts.io, &holdings);
+                                return accept(agreed, parts.io, &holdings);
                             }
                             parts.io.finish();
                         }
@@ -139,7 +151,10 @@ impl NewConnection {
                     builder.timer(handle.clock.clone()).max_concurrent_streams(MOST_STREAMS);
                     builder.max_header_list_size(MOST_BYTES as u32).keep_alive_interval(PATIENCE);
                     let (clock, pace) = (handle.clock.clone(), Pace::default());
-                    let at = Surroundings { exports, task: handle, pace: pace.clone(), upgrade: None };
+                    let pacing = pace.clone();
+                    let at =
+                        Surroundings { exports, task: handle, pace: pacing, upgrade: None, peer, is_secure };
+                    let at = Rc::new(at);
                     let service = service_fn(move |request| respond(at.clone(), request));
                     let connection = builder.serve_connection(io, service);
                     async move { drop(pace.keep(PATIENCE, &clock, connection).await) }

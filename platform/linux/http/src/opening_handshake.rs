@@ -16,7 +16,7 @@ use tungstenite::{Error, WebSocket};
 
 use super::io::Io;
 use super::service::Service;
-use super::web_socket::{Conversation, config};
+use super::web_socket::{Conversation, Form, config};
 use super::web_socket_frames::Framed;
 use drystone_net::socket::Socket;
 use drystone_net::stream_dial::StreamDial;
@@ -115,8 +115,8 @@ impl Opening {
         let service = &self.service;
         let why = match asked {
             Ok(wire) => {
-                let (reactor, interface) = (&service.reactor, service.interface);
-                let far = Conversation::begin(reactor, interface, Side::Server, (service.url(), None), wire);
+                let form = Form::Json(service.interface, Side::Server);
+                let far = Conversation::begin(&service.reactor, form, (service.url(), None), wire);
                 return self.become_far(Step::Talking(far));
             }
             Err(HandshakeError::Interrupted(handshake)) => {

@@ -3,50 +3,37 @@
 
 use std::convert::Infallible;
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use drystone_component::calls::Call;
 use http_body_util::{BodyExt, Limited};
-use hyper::body::{Body, Incoming};
+use hyper::body::Incoming;
 use hyper::header::{
-    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH,
-    LOCATION, RETRY_AFTER, TRANSFER_ENCODING, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, HeaderValue,
+    IF_NONE_MATCH, LOCATION, RETRY_AFTER, TRANSFER_ENCODING, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode, Version};
 
 use super::admission::{check_host, is_preflight};
-use super::exchange::{Answer, Exchange};
+use super::exchange::{Answer, Exchange, Form};
 use super::export::{Export, Exports};
 use super::files::File;
-use super::held::{Given, Held, Pace};
+use super::held::Given;
+use super::plain;
 use super::reply::{Refusal, Reply, empty, reply};
+use super::style::Style;
+use super::surroundings::{Open, PATIENCE, Surroundings, say_zipped};
 use super::task::Handle;
-use super::upgrade::{self, Upgrade};
+use super::upgrade::{self, Agreed, Halves};
 use super::{json, query, zip};
 use drystone_net::datum::Datum;
-
-/// Most requests to one interface that are unanswered.
-const MOST_OPEN: usize = 20_000;
 
 /// Most bytes that are read of a body that isn't used.
 const UNWANTED: usize = 64 * 1024;
 
-/// How long a request's body may take.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// What a connection's requests share.
-#[derive(Clone)]
-pub(super) struct Surroundings {
-    pub(super) exports: Rc<Exports>,
-    pub(super) task: Handle,
-    pub(super) pace: Pace,
-    /// The connection may become a WebSocket.
-    pub(super) upgrade: Option<Upgrade>,
-}
-
 /// The answer to a request.
-pub(super) async fn respond(at: Surroundings, request: Request<Incoming>) -> Result<Reply, Infallible> {
+pub(super) async fn respond(at: Rc<Surroundings>, request: Request<Incoming>) -> Result<Reply, Infallible> {
     let (head, body) = request.into_parts();
     let (export, rest) = match found(&at.exports, &head) {
         Ok(found) => found,
@@ -55,12 +42,28 @@ pub(super) async fn respond(at: Surroundings, request: Request<Incoming>) -> Res
             return Ok(refusal.reply());
         }
     };
-    let answer = match wanted(&export, &rest, &head) {
+    let other_half = if export.style.is_half() { at.exports.other_half(&export) } else { None };
+    let is_admitted = other_half.as_ref().map_or(Ok(()), |other| other.admission.check(&head));
+    let answer = match is_admitted.and_then(|()| wanted(&export, &rest, &head)) {
         Ok(Wanted::Call(call)) => carry_out(&export, call, (&head, body), &at).await,
+        Ok(Wanted::Plain) => {
+            // The head is dropped before the service answers: its bytes are the connection's, which reads on.
+            let asked = export.admission.origins.are_known().then(|| head.clone());
+            let reply = plain::respond(&export, &rest, (head, body), &at).await;
+            let mut reply = reply.unwrap_or_else(Refusal::reply);
+            if let Some(head) = asked {
+                export.admission.tell_browser(&head, reply.headers_mut());
+            }
+            return Ok(reply);
+        }
         other => {
             hear(&head, body, &at.task).await;
             match (other, &at.upgrade) {
-                (Ok(Wanted::Socket), Some(upgrade)) => upgrade.agree(&export, &head),
+                (Ok(Wanted::Socket), Some(upgrade)) => {
+                    let halves =
+                        export.style.is_half().then(|| halves(&export, other_half, (&head, &rest), &at));
+                    upgrade.agree(Agreed { export: export.clone(), halves }, &head)
+                }
                 (other, _) => other.and_then(|wanted| wanted.reply(&export, &head, &at)),
             }
         }
@@ -68,6 +71,22 @@ pub(super) async fn respond(at: Surroundings, request: Request<Incoming>) -> Res
     let mut reply = answer.unwrap_or_else(Refusal::reply);
     export.admission.tell_browser(&head, reply.headers_mut());
     Ok(reply)
+}
+
+/// The halves of a WebSocket, with the message by which both begin.
+fn halves(
+    export: &Rc<Export>,
+    other: Option<Rc<Export>>,
+    (head, rest): (&Parts, &str),
+    at: &Surroundings,
+) -> Halves {
+    static LAST: AtomicI64 = AtomicI64::new(0);
+    let mut request = vec![Datum::Integer(LAST.fetch_add(1, Ordering::Relaxed) + 1)];
+    request.append(&mut plain::request(export, rest, (head, Vec::new()), at));
+    let (this, other) = (Some(export.clone()), other);
+    let (incoming, outgoing) =
+        if matches!(export.style, Style::Incoming) { (this, other) } else { (other, this) };
+    Halves { incoming, outgoing, request }
 }
 
 /// Reads a body that isn't used, over HTTP/2: some clients don't read the answer before they have sent it.
@@ -81,6 +100,8 @@ async fn hear(head: &Parts, body: Incoming, task: &Handle) {
 enum Wanted {
     Description,
     Call(Call),
+    /// What the service answers.
+    Plain,
     Socket,
     File(Rc<File>),
     /// A redirection to the same path with a `/` behind it, from where a page's relative names count.
@@ -102,10 +123,10 @@ impl Wanted {
             }
             Wanted::Permission => {
                 let mut reply = empty(StatusCode::NO_CONTENT);
-                reply.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST"));
+                reply.headers_mut().insert(ALLOW, HeaderValue::from_static(export.admission.methods));
                 Ok(reply)
             }
-            Wanted::Call(_) | Wanted::Socket => unreachable!("it is answered elsewhere"),
+            Wanted::Call(_) | Wanted::Plain | Wanted::Socket => unreachable!("it is answered elsewhere"),
         }
     }
 }
@@ -153,26 +174,33 @@ fn wanted(export: &Export, rest: &str, request: &Parts) -> Result<Wanted, Refusa
     if is_preflight(request) {
         return Ok(Wanted::Permission);
     }
-    if rest == "openapi.json" {
+    if rest == "openapi.json" && !export.description.is_empty() {
         return match request.method {
             Method::GET | Method::HEAD => Ok(Wanted::Description),
             _ => Err(Refusal::method("GET")),
+        };
+    }
+    let is_get = matches!(request.method, Method::GET | Method::HEAD);
+    let file = || export.mapping.files.find(rest).filter(|_| is_get);
+    if matches!(export.style, Style::Plain) {
+        return match file() {
+            Some(file) => Ok(found_file(file, rest, request)),
+            None => check_transfer(request).map(|()| Wanted::Plain),
         };
     }
     if upgrade::is_wanted(request) {
         let reason = || format!("there is nothing at {}", request.uri.path());
         return match rest {
             "" => Ok(Wanted::Socket),
+            _ if export.style.is_half() => Ok(Wanted::Socket),
             _ => Err(Refusal::new(StatusCode::NOT_FOUND, reason())),
         };
     }
-    let is_get = matches!(request.method, Method::GET | Method::HEAD);
-    if let Some(file) = export.mapping.files.find(rest).filter(|_| is_get) {
-        let is_folder = rest.is_empty() && !request.uri.path().ends_with('/');
-        return Ok(if is_folder { Wanted::Folder } else { Wanted::File(file) });
+    if let Some(file) = file() {
+        return Ok(found_file(file, rest, request));
     }
     let name = export.interface.name.get();
-    let Some(calls) = &export.calls else {
+    let Some(calls) = export.style.calls() else {
         let reason = format!("{name} is no interface of requests and replies: talk to it by a WebSocket");
         return Err(Refusal::needs_socket(reason));
     };
@@ -193,17 +221,35 @@ fn wanted(export: &Export, rest: &str, request: &Parts) -> Result<Wanted, Refusa
     Ok(Wanted::Call(call.clone()))
 }
 
-/// Refuses encodings of bodies.
-fn check_encoding(request: &Parts) -> Result<(), Refusal> {
-    let is = |name, what: &str| {
-        let mut values = request.headers.get_all(name).iter();
-        values.all(|value| value.as_bytes().eq_ignore_ascii_case(what.as_bytes()))
-    };
-    if !is(TRANSFER_ENCODING, "chunked") || request.headers.get_all(TRANSFER_ENCODING).iter().count() > 1 {
+fn found_file(file: Rc<File>, rest: &str, request: &Parts) -> Wanted {
+    let is_folder = rest.is_empty() && !request.uri.path().ends_with('/');
+    if is_folder { Wanted::Folder } else { Wanted::File(file) }
+}
+
+/// Whether all fields of a name say the same.
+fn are(request: &Parts, name: &HeaderName, what: &str) -> bool {
+    let mut values = request.headers.get_all(name).iter();
+    values.all(|value| value.as_bytes().eq_ignore_ascii_case(what.as_bytes()))
+}
+
+/// Refuses what isn't understood of how a body is sent.
+fn check_transfer(request: &Parts) -> Result<(), Refusal> {
+    if !are(request, &TRANSFER_ENCODING, "chunked")
+        || request.headers.get_all(TRANSFER_ENCODING).iter().count() > 1
+    {
         let reason = "Transfer-Encoding has to be chunked and nothing else";
         return Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, reason));
     }
-    if !is(CONTENT_ENCODING, "identity") {
+    if request.method == Method::CONNECT {
+        return Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, "this is no proxy"));
+    }
+    Ok(())
+}
+
+/// Refuses encodings of bodies.
+fn check_encoding(request: &Parts) -> Result<(), Refusal> {
+    check_transfer(request)?;
+    if !are(request, &CONTENT_ENCODING, "identity") {
         let reason = "a request's body may have no Content-Encoding";
         let refusal = Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason);
         return Err(refusal.with(ACCEPT_ENCODING, "identity"));
@@ -222,7 +268,7 @@ async fn carry_out(
     let parameters = interface.messages.get()[call.message].parameters.get();
     let bad = |why| Refusal::new(StatusCode::BAD_REQUEST, why);
     let values = if head.method == Method::POST {
-        let body = read(body, export.limit, &at.task, &mut held).await?;
+        let body = at.read(body, export.limit, &mut held).await?;
         let body: &[u8] = if body.is_empty() && parameters.is_empty() { b"{}" } else { &body };
         json::read(body, parameters).map_err(bad)?.into_iter().map(Datum::into_owned).collect()
     } else {
@@ -230,19 +276,25 @@ async fn carry_out(
     };
     let _open = Open::new(export)?;
     let asked = interface.messages.get()[call.message].name.get();
-    let (far, answer) = Exchange::begin(interface, call, values, at.task.clone());
+    let form = if call.answers.is_empty() { Form::Notice } else { Form::Call };
+    let (far, asking) = Exchange::begin(interface, form, (call.message, values), at.task.clone());
     export.bring(far);
-    match answer.await {
+    match asking.answer().await {
         Answer::Message(_, message) if message.len() > export.limit => {
             let reason = format!("the answer has {} bytes, and may have {}", message.len(), export.limit);
             Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, reason))
         }
         Answer::Message(number, message) => {
-            let answer = say(message, head, held, at)?;
+            let (body, is_zipped) = at.body(message, (held, zip::is_taken(&head.headers)))?;
+            let mut answer = reply(StatusCode::OK, body);
+            answer.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+            if is_zipped {
+                say_zipped(&mut answer);
+            }
             Ok(with_status(answer, export.mapping.status(number)))
         }
         Answer::Taken => Ok(empty(StatusCode::NO_CONTENT)),
-        Answer::Failed => {
+        Answer::Failed | Answer::Values(..) => {
             let name = interface.name.get();
             let reason = format!("{name} has ended without an answer to {asked}");
             Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, reason))
@@ -256,73 +308,4 @@ fn with_status(mut reply: Reply, status: StatusCode) -> Reply {
         reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }
     reply
-}
-
-/// The response with an answer, whose bytes are held until the client has taken them.
-fn say(mut message: Vec<u8>, request: &Parts, mut held: Held, at: &Surroundings) -> Result<Reply, Refusal> {
-    let may_zip = message.len() <= zip::LONGEST && zip::is_taken(&request.headers);
-    let zipped = if may_zip { zip::zipped(&message) } else { None };
-    let is_zipped = zipped.is_some();
-    message = zipped.unwrap_or(message);
-    if !held.set(message.len()) {
-        return Err(full());
-    }
-    let mut reply = reply(StatusCode::OK, Given::new(message.into(), held, &at.pace));
-    let headers = reply.headers_mut();
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if is_zipped {
-        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-    }
-    Ok(reply)
-}
-
-fn full() -> Refusal {
-    Refusal::too_many("the server holds too much for its clients")
-}
-
-async fn read(body: Incoming, limit: usize, task: &Handle, held: &mut Held) -> Result<Vec<u8>, Refusal> {
-    let too_large = || {
-        let reason = format!("a request may have {limit} bytes");
-        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
-    };
-    if body.size_hint().lower() > limit as u64 {
-        return Err(too_large());
-    }
-    let all = async {
-        let (mut body, mut bytes) = (body, Vec::new());
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, error.to_string()))?;
-            let Ok(piece) = frame.into_data() else { continue };
-            if bytes.len() + piece.len() > limit {
-                return Err(too_large());
-            }
-            if !held.set(bytes.len() + piece.len()) {
-                return Err(full());
-            }
-            bytes.extend_from_slice(&piece);
-        }
-        Ok(bytes)
-    };
-    let late = || Refusal::new(StatusCode::REQUEST_TIMEOUT, "the request took too long");
-    task.clock.within(PATIENCE, all).await.unwrap_or_else(|| Err(late()))
-}
-
-/// Counts a request as unanswered, until it is dropped.
-struct Open(Rc<Export>);
-
-impl Open {
-    fn new(export: &Rc<Export>) -> Result<Open, Refusal> {
-        if export.open.get() >= MOST_OPEN {
-            return Err(Refusal::too_many("there are too many requests"));
-        }
-        export.open.set(export.open.get() + 1);
-        Ok(Open(export.clone()))
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.open.set(self.0.open.get() - 1);
-    }
 }

@@ -4,10 +4,10 @@ use std::net::IpAddr;
 use std::rc::Rc;
 
 use drystone_component::Interface;
-use drystone_component::calls::Calls;
 
 use super::admission::Origins;
 use super::io::Io;
+use super::style::Style;
 use drystone_net::place::Place;
 use drystone_net::secure::Dialer;
 use drystone_net::stream_dial::{StreamDial, Target};
@@ -34,8 +34,7 @@ pub(super) struct Options {
 pub(super) struct Service {
     pub(super) reactor: Rc<Reactor>,
     pub(super) interface: &'static Interface,
-    /// `None`: it is used by a WebSocket.
-    pub(super) calls: Option<Calls>,
+    pub(super) style: Style,
     pub(super) place: Place,
     port: u16,
     /// `None`: without TLS.
@@ -54,7 +53,7 @@ impl Service {
     pub(super) fn new(
         reactor: &Rc<Reactor>,
         interface: &'static Interface,
-        calls: Option<Calls>,
+        style: Style,
         place: Place,
         dialer: Option<Dialer>,
         options: Options,
@@ -68,7 +67,7 @@ impl Service {
         };
         let authority = if port == usual { host } else { format!("{host}:{port}") };
         let reactor = reactor.clone();
-        Rc::new(Service { reactor, interface, calls, place, port, dialer, authority, options })
+        Rc::new(Service { reactor, interface, style, place, port, dialer, authority, options })
     }
 
     /// Its URL.

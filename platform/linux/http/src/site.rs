@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use drystone_runtime::far::{Exported, Far, Waker};
+use mio::net::TcpStream;
 
 use super::export::{Export, Exports};
 use super::io::Io;
@@ -41,10 +42,13 @@ impl Site {
         let exports = Rc::<Exports>::default();
         let take = {
             let (reactor, exports) = (reactor.clone(), exports.clone());
-            move |stream| {
+            move |stream: TcpStream| {
+                let peer = stream.peer_addr()?;
                 let socket = Socket::new(reactor.clone(), stream)?;
                 let channel = acceptor.as_ref().map(Acceptor::accept).transpose()?;
-                NewConnection::open(&reactor, exports.clone(), Io(Stream::new(&reactor, socket, channel)));
+                let is_secure = channel.is_some();
+                let io = Io(Stream::new(&reactor, socket, channel));
+                NewConnection::open(&reactor, exports.clone(), io, (peer, is_secure));
                 Ok(())
             }
         };

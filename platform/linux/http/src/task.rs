@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
+use std::ops::Deref;
 use std::pin::{Pin, pin};
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,8 +63,8 @@ impl Task {
             runs: Cell::default(),
             is_let_go: Cell::default(),
         });
-        let handle =
-            Handle { task: task.me.clone(), spawner: task.spawner.clone(), clock: task.clock.clone() };
+        let known = Known { task: task.me.clone(), spawner: task.spawner.clone(), clock: task.clock.clone() };
+        let handle = Handle(Rc::new(known));
         task.spawner.execute(work(handle));
         reactor.handle(task.socket.source(), task.clone());
         task.run();
@@ -131,10 +132,21 @@ impl Handler for Task {
 
 /// A task, as its work knows it.
 #[derive(Clone)]
-pub(super) struct Handle {
+pub(super) struct Handle(Rc<Known>);
+
+/// See there: one thing, because each request has a clone.
+pub(super) struct Known {
     task: Weak<Task>,
     pub(super) spawner: Spawner,
     pub(super) clock: Clock,
+}
+
+impl Deref for Handle {
+    type Target = Known;
+
+    fn deref(&self) -> &Known {
+        &self.0
+    }
 }
 
 impl Handle {

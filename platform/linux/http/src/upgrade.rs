@@ -14,19 +14,36 @@ use tungstenite::handshake::derive_accept_key;
 
 use super::export::Export;
 use super::reply::{Refusal, Reply, empty};
+use drystone_net::datum::Datum;
 
-/// The export to whose WebSocket a connection is upgraded, once its request has been answered.
+/// The WebSocket to which a connection is upgraded, once its request has been answered.
 #[derive(Clone, Default)]
-pub(super) struct Upgrade(Rc<RefCell<Option<Rc<Export>>>>);
+pub(super) struct Upgrade(Rc<RefCell<Option<Agreed>>>);
+
+/// See there.
+pub(super) struct Agreed {
+    /// One of the exports that it is for.
+    pub(super) export: Rc<Export>,
+    /// If it is one in halves.
+    pub(super) halves: Option<Halves>,
+}
+
+/// The exports of a WebSocket in halves.
+pub(super) struct Halves {
+    pub(super) incoming: Option<Rc<Export>>,
+    pub(super) outgoing: Option<Rc<Export>>,
+    /// The values of the message by which both begin.
+    pub(super) request: Vec<Datum<'static>>,
+}
 
 impl Upgrade {
-    /// The export, if an upgrade was agreed.
-    pub(super) fn take(&self) -> Option<Rc<Export>> {
+    /// What was agreed, if it was.
+    pub(super) fn take(&self) -> Option<Agreed> {
         self.0.borrow_mut().take()
     }
 
     /// Agrees: the answer by which the WebSocket begins.
-    pub(super) fn agree(&self, export: &Rc<Export>, request: &Parts) -> Result<Reply, Refusal> {
+    pub(super) fn agree(&self, agreed: Agreed, request: &Parts) -> Result<Reply, Refusal> {
         let key = key(request)?;
         let mut reply = empty(StatusCode::SWITCHING_PROTOCOLS);
         let accept =
@@ -35,7 +52,7 @@ impl Upgrade {
         headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
         headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
         headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
-        *self.0.borrow_mut() = Some(export.clone());
+        *self.0.borrow_mut() = Some(agreed);
         Ok(reply)
     }
 }
