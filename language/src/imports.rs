@@ -19,6 +19,7 @@ const FILES: &[(&str, &str)] = &[
     ("<library>/Log.dry", include_str!("../../library/Log.dry")),
     ("<library>/Random.dry", include_str!("../../library/Random.dry")),
     ("<library>/Regex.dry", include_str!("../../library/Regex.dry")),
+    ("<library>/Sql.dry", include_str!("../../library/Sql.dry")),
     ("<library>/Text.dry", include_str!("../../library/Text.dry")),
     ("<library>/Time.dry", include_str!("../../library/Time.dry")),
 ];

@@ -15,22 +15,14 @@ use crate::interfaces::{Nothing, Walk};
 struct Wall;
 
 impl Echo for Wall {
-    fn say(
-        &mut self,
-        walk: &Walk,
-        walks: &[Walk],
-        t: &[u8],
-        signs: &[u8],
-        nothing: &Nothing,
-        nothings: &[Nothing],
-    ) -> Said<'_> {
+    fn say(&mut self, w: &Walk, ws: &[Walk], t: &[u8], s: &[u8], n: &Nothing, ns: &[Nothing]) -> Said<'_> {
         Said {
-            walk: walk.clone(),
-            walks: walks.to_vec(),
+            w: w.clone(),
+            ws: ws.to_vec(),
             t: t.to_vec().into(),
-            signs: signs.to_vec(),
-            nothing: nothing.clone(),
-            nothings: nothings.to_vec(),
+            s: s.to_vec(),
+            n: n.clone(),
+            ns: ns.to_vec(),
         }
     }
 }
@@ -55,10 +47,10 @@ impl Component for Valley {
 
 async fn pass_on(mut client: Server, port: Option<Client>) {
     let Some(mut port) = port else { return client.fail("a valley has begun") };
-    while let Ok(In::Say { walk, walks, t, signs, nothing, nothings }) = client.receive().await {
-        let said = port.say(&walk, &walks, &t, &signs, &nothing, &nothings).await;
-        let Ok(Said { walk, walks, t, signs, nothing, nothings }) = said else { return };
-        client.send_said(walk, walks, t, signs, nothing, nothings).await;
+    while let Ok(In::Say { w, ws, t, s, n, ns }) = client.receive().await {
+        let said = port.say(&w, &ws, &t, &s, &n, &ns).await;
+        let Ok(Said { w, ws, t, s, n, ns }) = said else { return };
+        client.send_said(w, ws, t, s, n, ns).await;
     }
 }
 
