@@ -4,6 +4,8 @@
 //! elements; and a record is `(`, its fields, each a name, `:` and a form, with commas between them, and `)`. A
 //! sequence of points is `[(x:i,y:i)`.
 
+use alloc::boxed::Box;
+
 /// A form. Texts that are none make its methods panic: forms come from compilers, never from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form<'a>(&'a str);
@@ -30,6 +32,48 @@ pub enum Kind<'a> {
 /// The fields of a record, in the order in which they are declared.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a>(&'a str);
+
+/// A form that is read once, for what goes through many values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// `BOOLEAN`
+    Boolean,
+    /// `CHARACTER`
+    Character,
+    /// `INTEGER`
+    Integer,
+    /// `REAL`
+    Real,
+    /// `TEXT`
+    Text,
+    /// A sequence with such elements.
+    Sequence(Box<Layout>),
+    /// A record with these fields, in the order in which they are declared: for each its word, as [`Fields::words`]
+    /// says.
+    Record(Box<[(usize, Layout)]>),
+}
+
+impl Layout {
+    /// What the form says.
+    pub fn of(form: Form<'_>) -> Layout {
+        match form.kind() {
+            Kind::Boolean => Layout::Boolean,
+            Kind::Character => Layout::Character,
+            Kind::Integer => Layout::Integer,
+            Kind::Real => Layout::Real,
+            Kind::Text => Layout::Text,
+            Kind::Sequence(element) => Layout::Sequence(Box::new(Layout::of(element))),
+            Kind::Record(fields) => {
+                Layout::Record(fields.words().map(|(word, form)| (word, Layout::of(form))).collect())
+            }
+        }
+    }
+
+    /// Whether the word of such a value is a pointer, to what counts its holders.
+    pub fn is_held(&self) -> bool {
+        matches!(self, Layout::Text | Layout::Sequence(_) | Layout::Record(_))
+    }
+}
 
 impl<'a> Form<'a> {
     /// The first form of a text.
@@ -137,5 +181,8 @@ mod tests {
         let Kind::Record(fields) = element.kind() else { panic!("it is a record") };
         let words: Vec<usize> = fields.words().map(|(word, _)| word).collect();
         assert_eq!(words, [2, 0, 1, 3]);
+        let Layout::Sequence(element) = Layout::of(form) else { panic!("it is a sequence") };
+        let Layout::Record(fields) = *element else { panic!("it is a record") };
+        assert_eq!(fields.iter().map(|(word, _)| *word).collect::<Vec<_>>(), words);
     }
 }

@@ -22,6 +22,7 @@ const FILES: &[(&str, &str)] = &[
     ("<library>/Queue.dry", include_str!("../../library/Queue.dry")),
     ("<library>/Random.dry", include_str!("../../library/Random.dry")),
     ("<library>/Regex.dry", include_str!("../../library/Regex.dry")),
+    ("<library>/Sql.dry", include_str!("../../library/Sql.dry")),
     ("<library>/Supervisor.dry", include_str!("../../library/Supervisor.dry")),
     ("<library>/Text.dry", include_str!("../../library/Text.dry")),
     ("<library>/Time.dry", include_str!("../../library/Time.dry")),

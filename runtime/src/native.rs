@@ -37,12 +37,16 @@ mod turn;
 // For stubs, in crates with and without an operating system.
 #[doc(hidden)]
 pub use alloc::boxed::Box as Boxed;
+#[doc(hidden)]
+pub use alloc::vec::Vec;
 
 pub use drystone_component::{Fingerprint, Formal, Passing, Type};
 
 pub use crate::failure::halt;
 pub use crate::platform::Waiter;
-pub use crate::values::{Held, Parcel, Part, Putting, Taking, Text, Unmade, Value, Values};
+pub use crate::values::{
+    Carried, Held, Parcel, Part, Putting, Reading, Taking, Text, Unmade, Value, Values, Writing,
+};
 
 pub use asking::{Asks, Borrowed, Call, Method, receive};
 pub use calls::{Answers, Caller, Reply, Request};

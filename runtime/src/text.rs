@@ -31,7 +31,7 @@ use core::ptr::null_mut;
 
 pub use self::changes::{append, append_byte, append_bytes, set};
 use self::holding::{HOLDER, first_byte, some_bytes};
-pub use self::holding::{bytes, copy, drop, drop_here, empty_spent, is_longer, length};
+pub use self::holding::{bytes, copy, drop, drop_here, empty_spent, is_longer, length, words};
 use self::room::Room;
 pub use self::slices::slice;
 use crate::heap::{Heap, SMALL, late};

@@ -4,6 +4,8 @@
 //! `worker` is the home worker, and this is its thread. What is made with its address stays on that thread: raw
 //! pointers can't be sent to another one. A [`Held`] text and a [`Parcel`] own what they point to.
 
+mod carried;
+
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -14,13 +16,15 @@ use core::mem::{ManuallyDrop, take};
 use core::ops::Deref;
 use core::ptr::null_mut;
 
-use drystone_component::form::Form;
+use drystone_component::form::{Form, Layout};
 use drystone_component::{Parameter, Template, Type};
 
 use crate::instance;
 use crate::layout::{Instance, TextHead, Worker};
 use crate::text::{self, elsewhere};
 use crate::worker::heap_of;
+
+pub use self::carried::{Carried, Reading, Writing};
 
 /// A value to be sent.
 pub enum Value<'a> {
@@ -138,7 +142,7 @@ impl<'a> Values<'a> {
         let word = self.word(index, &[Type::Sequence]);
         let mut bytes = Vec::new();
         // SAFETY: the word is a sequence of that form, which stays where it is as long as the message.
-        unsafe { elsewhere::encode(word, Form::new(self.parameters[index].form.get()), &mut bytes)? };
+        unsafe { elsewhere::encode(word, &layout(&self.parameters[index]), &mut bytes)? };
         if u32::try_from(bytes.len()).is_err() {
             return Err("a sequence of 4 GB or more cannot leave the program".into());
         }
@@ -233,6 +237,12 @@ pub enum Text<'a> {
     Own(Vec<u8>),
     /// A text of the program.
     Held(Held),
+}
+
+impl Default for Text<'_> {
+    fn default() -> Self {
+        Text::Lent(&[])
+    }
 }
 
 impl Text<'_> {
@@ -507,6 +517,11 @@ impl<'a> Putting<'a> {
     }
 }
 
+/// What a sequence that is a parameter consists of.
+fn layout(parameter: &Parameter) -> Layout {
+    Layout::of(Form::new(parameter.form.get()))
+}
+
 /// Whether a parameter of this type may take the value.
 pub(crate) fn fits(ty: Type, value: &Value<'_>) -> bool {
     match value {
@@ -533,7 +548,7 @@ pub(crate) unsafe fn word_of(
 ) -> Result<u64, String> {
     if let Value::Sequence(bytes) = value {
         // SAFETY: *at home*.
-        return elsewhere::decode(unsafe { &mut *heap_of(worker) }, Form::new(parameter.form.get()), bytes);
+        return elsewhere::decode(unsafe { &mut *heap_of(worker) }, &layout(parameter), bytes);
     }
     // SAFETY: *at home*.
     unsafe { plain_word_of(worker, value) }.ok_or_else(|| "out of memory".into())

@@ -1,7 +1,9 @@
 //! The client's methods of a request/reply interface.
 
+use drystone_language::program::Type;
+
 use crate::calls::Method;
-use crate::names::{is_part, is_text, name};
+use crate::names::{is_part, name};
 
 impl Method<'_> {
     /// The client's methods for the call.
@@ -46,9 +48,9 @@ impl Method<'_> {
         let (kind, given) = (self.kind(), self.given());
         let types: String = self
             .message
-            .values
+            .parameters
             .iter()
-            .map(|(_, ty)| crate::names::lent(ty).replace('&', "&'c ") + ", ")
+            .map(|(_, ty)| self.types.lent(ty).replace('&', "&'c ") + ", ")
             .collect();
         format!(
             "/// The call `{}`.\npub enum {kind} {{}}\n\
@@ -82,12 +84,12 @@ impl Method<'_> {
     }
 
     fn gives_part(&self) -> bool {
-        self.message.values.iter().any(|(_, ty)| is_part(ty))
+        self.message.parameters.iter().any(|(_, ty)| is_part(ty))
     }
 
     /// The arguments as one value.
     fn given(&self) -> String {
-        let fields = self.message.values.iter().map(|(field, _)| name(field) + ", ");
+        let fields = self.message.parameters.iter().map(|(field, _)| name(field) + ", ");
         format!("({})", fields.collect::<String>())
     }
 
@@ -124,11 +126,16 @@ impl Method<'_> {
 
     /// The request as a message.
     fn request(&self) -> String {
-        let value = |(field, ty): &(String, _)| {
+        let value = |(field, ty): &(String, Type)| {
             let field = name(field);
-            if is_text(ty) { format!("{field}: Text::Lent({field}), ") } else { field + ", " }
+            match ty {
+                Type::Text => format!("{field}: Text::Lent({field}), "),
+                Type::Record(_) => format!("{field}: {field}.clone(), "),
+                Type::Sequence(_) => format!("{field}: {field}.to_vec(), "),
+                _ => field + ", ",
+            }
         };
-        let values: String = self.message.values.iter().map(value).collect();
+        let values: String = self.message.parameters.iter().map(value).collect();
         let values = if values.is_empty() { values } else { format!(" {{ {values}}}") };
         format!("In::{}{values}", name(&self.message.name))
     }

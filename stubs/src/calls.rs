@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use drystone_component::calls::{Call, Calls};
-use drystone_language::program::{Interface, Message};
+use drystone_language::program::{Interface, Message, Type};
 
 use crate::messages::{fields, lifetime, pattern, spelled};
-use crate::names::{is_text, lent, name, snake};
+use crate::names::{Types, is_text, is_whole, name, snake};
 
 /// Names that a module has, or that generated code needs.
 const TAKEN: &[&str] = &[
@@ -45,7 +45,7 @@ impl<'i> Answer<'i> {
         };
         let name = match messages[..] {
             [] => String::new(),
-            [only] if only.values.is_empty() => String::new(),
+            [only] if only.parameters.is_empty() => String::new(),
             [only] if !taken(&only.name) => only.name.clone(),
             [only] => format!("{}Message", only.name),
             _ => format!("{}Answer", interface.messages[call.message].name),
@@ -63,18 +63,23 @@ impl<'i> Answer<'i> {
     }
 
     /// Declares it.
-    fn declaration(&self) -> String {
+    fn declaration(&self, types: Types<'_>) -> String {
         if self.name.is_empty() {
             return String::new();
         }
         let ty = self.ty("'a");
         match self.messages[..] {
             [only] => {
-                format!("/// {}\n#[derive(Debug)]\npub struct {ty}{}\n", spelled(only), fields(only, "pub "))
+                format!(
+                    "/// {}\n#[derive(Debug)]\npub struct {ty}{}\n",
+                    spelled(only),
+                    fields(types, only, "pub ")
+                )
             }
             _ => {
-                let variant =
-                    |m: &&Message| format!("/// {}\n{}{},\n", spelled(m), name(&m.name), fields(m, ""));
+                let variant = |m: &&Message| {
+                    format!("/// {}\n{}{},\n", spelled(m), name(&m.name), fields(types, m, ""))
+                };
                 let variants: String = self.messages.iter().map(variant).collect();
                 format!("/// One of its answers.\n#[derive(Debug)]\npub enum {ty} {{\n{variants}}}\n")
             }
@@ -109,7 +114,7 @@ impl<'i> Answer<'i> {
     pub fn owned(&self) -> String {
         let arm = |m: &&Message| {
             let own: String = m
-                .values
+                .parameters
                 .iter()
                 .filter(|(_, ty)| is_text(ty))
                 .map(|(field, _)| format!("let {0} = {0}.into_static();\n", name(field)))
@@ -123,15 +128,16 @@ impl<'i> Answer<'i> {
 
 /// A call with its names and types in Rust.
 pub struct Method<'i> {
+    pub types: Types<'i>,
     pub number: usize,
     pub message: &'i Message,
     pub answer: Answer<'i>,
 }
 
 impl<'i> Method<'i> {
-    fn new(interface: &'i Interface, call: &Call) -> Method<'i> {
+    fn new(types: Types<'i>, interface: &'i Interface, call: &Call) -> Method<'i> {
         let message = &interface.messages[call.message];
-        Method { number: call.message, message, answer: Answer::of(interface, call) }
+        Method { types, number: call.message, message, answer: Answer::of(interface, call) }
     }
 
     pub fn name(&self) -> String {
@@ -140,13 +146,13 @@ impl<'i> Method<'i> {
 
     /// `, x: &[u8], y: i64`
     pub fn parameters(&self) -> String {
-        let parameter = |(field, ty): &(String, _)| format!(", {}: {}", name(field), lent(ty));
-        self.message.values.iter().map(parameter).collect()
+        let parameter = |(field, ty): &(String, _)| format!(", {}: {}", name(field), self.types.lent(ty));
+        self.message.parameters.iter().map(parameter).collect()
     }
 
     /// `x, y`
     pub fn arguments(&self) -> String {
-        let names: Vec<String> = self.message.values.iter().map(|(field, _)| name(field)).collect();
+        let names: Vec<String> = self.message.parameters.iter().map(|(field, _)| name(field)).collect();
         names.join(", ")
     }
 
@@ -195,10 +201,12 @@ impl<'i> Method<'i> {
     fn served(&self) -> String {
         let values: String = self
             .message
-            .values
+            .parameters
             .iter()
-            .map(|(_, ty)| {
-                format!(", request.{}()", if is_text(ty) { "lent" } else { crate::names::method(ty) })
+            .map(|(_, ty)| match ty {
+                Type::Text => ", request.lent()".into(),
+                _ if is_whole(ty) => format!(", &request.value::<{}>()", self.types.owned(ty)),
+                _ => format!(", request.{}()", crate::names::method(ty)),
             })
             .collect();
         let answered = if self.answer.messages.is_empty() {
@@ -223,12 +231,14 @@ impl<'i> Method<'i> {
 const CALLER: &str = ", caller: &native::Caller";
 
 /// The form of an interface.
-pub fn text(interface: &Interface, calls: &Calls) -> String {
-    let methods: Vec<Method> = calls.calls.iter().map(|call| Method::new(interface, call)).collect();
+pub fn text(types: Types<'_>, interface: &Interface, calls: &Calls) -> String {
+    let methods: Vec<Method> = calls.calls.iter().map(|call| Method::new(types, interface, call)).collect();
     let each = |text: fn(&Method) -> String| -> String { methods.iter().map(text).collect() };
     // Several calls may have the same answer.
-    let answers: BTreeMap<&str, String> =
-        methods.iter().map(|method| (method.answer.name.as_str(), method.answer.declaration())).collect();
+    let answers: BTreeMap<&str, String> = methods
+        .iter()
+        .map(|method| (method.answer.name.as_str(), method.answer.declaration(types)))
+        .collect();
     let name = &interface.name;
     let (plain, later) = (crate::names::name(name), format!("{name}Later"));
     answers.into_values().collect::<String>()

@@ -18,12 +18,15 @@
 //! * If the interface consists of requests and replies: a trait of its name with a method for each call; a trait whose
 //!   name ends in `Later`, for objects that may have to wait before they answer; `serve`, which serves a client by such
 //!   an object; and the same methods on `Client`.
+//!
+//! Before these stands a struct for each record that they use. A sequence is a `Vec`.
 
 mod asked;
 mod calls;
 pub mod description;
 mod messages;
 mod names;
+mod records;
 
 use std::path::Path;
 use std::{env, fs};
@@ -32,14 +35,11 @@ use drystone_component::Fingerprint;
 use drystone_component::calls::Calls;
 use drystone_language::check::{self, Options};
 use drystone_language::imports;
-use drystone_language::program::{Interface, InterfaceId, Message, Program, Type};
+use drystone_language::program::{Interface, InterfaceId, Message, Program};
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
 
-use names::snake;
-
-/// The runtime's path in generated code.
-const RUNTIME: &str = "::drystone_runtime::native";
+use names::{RUNTIME, Types, snake};
 
 /// For build scripts: writes `interfaces.rs` to the build's output folder, from a file in the component language.
 ///
@@ -78,35 +78,17 @@ pub fn generate(path: &str, text: &str) -> Result<String, String> {
     let (system, _) = check::system();
     let is_own = |interface: &Interface| !system.interfaces.iter().any(|known| known.name == interface.name);
     for interface in program.interfaces.iter().filter(|interface| is_own(interface)) {
-        only_known(interface)?;
         interface.messages.iter().try_for_each(|message| distinct(interface, message))?;
     }
-    Ok(all(&program, is_own))
+    let used = program.interfaces.iter().filter(|interface| is_own(interface));
+    let records = records::all(&program, used)?;
+    Ok(records + &all(&program, is_own))
 }
 
-/// Refuses messages with sequences, for which there is no type in Rust yet.
-fn only_known(interface: &Interface) -> Result<(), String> {
-    let has_sequence =
-        |message: &&Message| message.values.iter().any(|(_, ty)| matches!(ty, Type::Sequence(_)));
-    let Some(message) = interface.messages.iter().find(has_sequence) else { return Ok(()) };
-    let (interface, message) = (&interface.name, &message.name);
-    Err(format!("{message} of {interface} carries a sequence, which components in Rust can't take yet"))
-}
-
-/// Refuses a message of which two values have the same name in Rust: `p_x`, and the field x of a record p.
+/// Refuses a message of which two parameters have the same name in Rust.
 fn distinct(interface: &Interface, message: &Message) -> Result<(), String> {
-    for (index, (value, _)) in message.values.iter().enumerate() {
-        let in_rust = names::name(value);
-        let same = message.values[..index].iter().find(|(earlier, _)| names::name(earlier) == in_rust);
-        if let Some((earlier, _)) = same {
-            let (interface, message) = (&interface.name, &message.name);
-            return Err(format!(
-                "{message} of {interface} carries {earlier} and {value}, which both are {in_rust} in Rust: \
-                 rename one of them"
-            ));
-        }
-    }
-    Ok(())
+    let (interface, names) = (&interface.name, message.parameters.iter().map(|(name, _)| name.as_str()));
+    names::clash(names).map_err(|why| format!("{} of {interface} carries {why}", message.name))
 }
 
 fn all(program: &Program, is_wanted: impl Fn(&Interface) -> bool) -> String {
@@ -133,11 +115,12 @@ fn module(program: &Program, id: InterfaceId) -> String {
          name: {name:?}, fingerprint: native::Fingerprint([{low:#x}, {high:#x}]) }};\n",
         module = snake(name),
     );
-    text += &messages::both(interface);
+    let types = Types(program);
+    text += &messages::both(types, interface);
     let calls = Calls::of(description::of(program, id));
-    text += &messages::sessions(interface, calls.is_ok());
+    text += &messages::sessions(types, interface, calls.is_ok());
     text += &match calls {
-        Ok(calls) => calls::text(interface, &calls),
+        Ok(calls) => calls::text(types, interface, &calls),
         Err(_) => "type Direct = ();\n".into(),
     };
     text + "}\n\n"
@@ -147,20 +130,41 @@ fn module(program: &Program, id: InterfaceId) -> String {
 mod tests {
     use super::generate;
 
-    #[test]
-    fn values_with_one_name_in_rust_are_refused() {
-        let with = |parameters: &str| {
-            let declared = "RECORD Point; x, y: INTEGER END Point;";
-            let text = format!("{declared} INTERFACE Draw; {{ IN Line({parameters}) }} END Draw;");
-            generate("draw.dry", &text).map(drop)
-        };
-        assert_eq!(with("p: Point; p_y: REAL"), Err(clash("p.y", "p_y", "p_y")));
-        assert_eq!(with("p_x: REAL; p: Point"), Err(clash("p_x", "p.x", "p_x")));
-        assert_eq!(with("self, self_: REAL"), Err(clash("self", "self_", "self_")));
-        assert_eq!(with("p: Point; q_x, px: REAL"), Ok(()));
+    fn declared(records: &str, parameters: &str) -> Result<(), String> {
+        let text = format!("{records} INTERFACE Draw; {{ IN Line({parameters}) }} END Draw;");
+        generate("draw.dry", &text).map(drop)
     }
 
-    fn clash(a: &str, b: &str, in_rust: &str) -> String {
-        format!("Line of Draw carries {a} and {b}, which both are {in_rust} in Rust: rename one of them")
+    #[test]
+    fn names_that_are_one_in_rust_are_refused() {
+        let point = "RECORD Point; x, y: INTEGER END Point;";
+        assert_eq!(
+            declared(point, "self, self_: REAL").unwrap_err(),
+            "Line of Draw carries self and self_, which both are self_ in Rust: rename one of them"
+        );
+        assert_eq!(
+            declared("RECORD Odd; self_, self: INTEGER END Odd;", "x: SEQUENCE OF Odd").unwrap_err(),
+            "the record Odd has self_ and self, which both are self_ in Rust: rename one of them"
+        );
+        assert_eq!(declared(point, "p: Point; p_x: REAL"), Ok(()));
+    }
+
+    #[test]
+    fn records_of_one_name_are_refused_unless_they_are_the_same() {
+        let with = |fields: &str| {
+            let of = |fields: &str| format!("RECORD P; {fields} END P;");
+            let text = format!(
+                "COMPONENT A OFFERS I; {} INTERFACE I; {{ IN M(p: P) }} END I;
+                 IMPLEMENTATION I; VARIABLE p: P; BEGIN WHILE ?M DO ?M(p) END END I; END A;
+                 COMPONENT B OFFERS J; {} INTERFACE J; {{ IN M(p: P) }} END J;
+                 IMPLEMENTATION J; VARIABLE p: P; BEGIN WHILE ?M DO ?M(p) END END J; END B;",
+                of("x: INTEGER"),
+                of(fields)
+            );
+            generate("two.dry", &text).map(|text| text.matches("pub struct P ").count())
+        };
+        assert_eq!(with("x: INTEGER"), Ok(1));
+        let why = "two records P are used by interfaces, which both are P in Rust: rename one of them";
+        assert_eq!(with("x: REAL"), Err(why.into()));
     }
 }

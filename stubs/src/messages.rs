@@ -1,9 +1,9 @@
 //! The messages of each side as an enum, and sessions that send and receive them.
 
 use drystone_language::ast::Direction;
-use drystone_language::program::{Interface, Message};
+use drystone_language::program::{Interface, Message, Type};
 
-use crate::names::{is_text, method, name, owned, snake};
+use crate::names::{Types, is_text, is_whole, method, name, snake};
 
 /// The messages of one side, with their numbers.
 fn of(interface: &Interface, direction: Direction) -> Vec<(usize, &Message)> {
@@ -13,33 +13,33 @@ fn of(interface: &Interface, direction: Direction) -> Vec<(usize, &Message)> {
 
 /// `<'a>` where a text is lent.
 pub fn lifetime<'m>(messages: impl IntoIterator<Item = &'m Message>, lifetime: &str) -> String {
-    let has_text = messages.into_iter().any(|m| m.values.iter().any(|(_, ty)| is_text(ty)));
+    let has_text = messages.into_iter().any(|m| m.parameters.iter().any(|(_, ty)| is_text(ty)));
     if has_text { format!("<{lifetime}>") } else { String::new() }
 }
 
 /// `{ x, y }`, or nothing.
 pub fn pattern(message: &Message) -> String {
-    let fields: Vec<String> = message.values.iter().map(|(field, _)| name(field)).collect();
+    let fields: Vec<String> = message.parameters.iter().map(|(field, _)| name(field)).collect();
     if fields.is_empty() { String::new() } else { format!(" {{ {} }}", fields.join(", ")) }
 }
 
 /// A message as interfaces declare it.
 pub fn spelled(message: &Message) -> String {
     let direction = if message.direction == Direction::In { "IN" } else { "OUT" };
-    let names: Vec<&str> = message.values.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = message.parameters.iter().map(|(name, _)| name.as_str()).collect();
     let parameters = if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) };
     format!("`{direction} {}{parameters}`", message.name)
 }
 
 /// `{ x: Text<'a>, y: i64 }`, or nothing.
-pub fn fields(message: &Message, visible: &str) -> String {
-    let field = |(field, ty)| format!("/// As declared.\n{visible}{}: {}, ", name(field), owned(ty));
-    let fields: String = message.values.iter().map(|(n, t)| field((n.as_str(), t))).collect();
+pub fn fields(types: Types<'_>, message: &Message, visible: &str) -> String {
+    let field = |(field, ty)| format!("/// As declared.\n{visible}{}: {}, ", name(field), types.owned(ty));
+    let fields: String = message.parameters.iter().map(|(n, t)| field((n.as_str(), t))).collect();
     if fields.is_empty() { String::new() } else { format!(" {{\n{fields}}}") }
 }
 
 /// `In` and `Out`, and the implementations that tie them to the interface.
-pub fn both(interface: &Interface) -> String {
+pub fn both(types: Types<'_>, interface: &Interface) -> String {
     let (sent, answered) = (of(interface, Direction::In), of(interface, Direction::Out));
     let lifetimes = [&sent, &answered].map(|side| lifetime(side.iter().map(|(_, m)| *m), "'a"));
     let protocol = format!(
@@ -51,14 +51,17 @@ pub fn both(interface: &Interface) -> String {
          type In<'a> = In{};\ntype Out<'a> = Out{};\n}}\n",
         lifetimes[0], lifetimes[1]
     );
-    protocol + &side("In", "What clients send.", &sent) + &side("Out", "What servers send.", &answered)
+    protocol
+        + &side(types, "In", "What clients send.", &sent)
+        + &side(types, "Out", "What servers send.", &answered)
 }
 
-fn side(side: &str, about: &str, messages: &[(usize, &Message)]) -> String {
+fn side(types: Types<'_>, side: &str, about: &str, messages: &[(usize, &Message)]) -> String {
     let every = || messages.iter().map(|(_, message)| *message);
     let (declared, meant) = (lifetime(every(), "'a"), lifetime(every(), "'_"));
-    let variants: String =
-        every().map(|m| format!("/// {}\n{}{},\n", spelled(m), name(&m.name), fields(m, ""))).collect();
+    let variants: String = every()
+        .map(|m| format!("/// {}\n{}{},\n", spelled(m), name(&m.name), fields(types, m, "")))
+        .collect();
     let mut text = format!("/// {about}\n#[derive(Debug)]\npub enum {side}{declared} {{\n{variants}}}\n");
     let arms = |arm: &dyn Fn(usize, &Message) -> String| -> String {
         messages.iter().map(|&(number, message)| arm(number, message)).collect()
@@ -66,16 +69,23 @@ fn side(side: &str, about: &str, messages: &[(usize, &Message)]) -> String {
     let number = arms(&|number, m| format!("{side}::{}{} => {number},\n", name(&m.name), ignored(m)));
     let put = arms(&|_, m| {
         // Values are numbered, because parameters may have any name, also one of this code's.
-        let numbered = m.values.iter().enumerate();
+        let numbered = m.parameters.iter().enumerate();
         let fields: Vec<String> =
             numbered.clone().map(|(i, (field, _))| format!("{}: p{i}", name(field))).collect();
         let fields = if fields.is_empty() { String::new() } else { format!(" {{ {} }}", fields.join(", ")) };
-        let puts: String = numbered.map(|(i, (_, ty))| format!("to.{}(p{i});\n", method(ty))).collect();
+        let put = |(i, (_, ty)): (usize, &(String, Type))| {
+            let lent = if is_whole(ty) { "&" } else { "" };
+            format!("to.{}({lent}p{i});\n", method(ty))
+        };
+        let puts: String = numbered.map(put).collect();
         format!("{side}::{}{fields} => {{\n{puts}}}\n", name(&m.name))
     });
     let take = arms(&|number, m| {
-        let takes: String =
-            m.values.iter().map(|(field, ty)| format!("{}: from.{}(), ", name(field), method(ty))).collect();
+        let takes: String = m
+            .parameters
+            .iter()
+            .map(|(field, ty)| format!("{}: from.{}(), ", name(field), method(ty)))
+            .collect();
         let values = if takes.is_empty() { String::new() } else { format!(" {{ {takes}}}") };
         format!("{number} => {side}::{}{values},\n", name(&m.name))
     });
@@ -91,15 +101,15 @@ fn side(side: &str, about: &str, messages: &[(usize, &Message)]) -> String {
 
 /// A pattern that ignores all values.
 fn ignored(message: &Message) -> &'static str {
-    if message.values.is_empty() { "" } else { " { .. }" }
+    if message.parameters.is_empty() { "" } else { " { .. }" }
 }
 
 /// `Server` and `Client`, with a method to send each message; a client that makes calls has those instead.
-pub fn sessions(interface: &Interface, makes_calls: bool) -> String {
-    let server = sends(&of(interface, Direction::Out), "Out");
+pub fn sessions(types: Types<'_>, interface: &Interface, makes_calls: bool) -> String {
+    let server = sends(types, &of(interface, Direction::Out), "Out");
     let client = match makes_calls {
         true => String::new(),
-        false => format!("impl Client {{\n{}}}\n", sends(&of(interface, Direction::In), "In")),
+        false => format!("impl Client {{\n{}}}\n", sends(types, &of(interface, Direction::In), "In")),
     };
     format!(
         "/// The server's side of a communication.\n\
@@ -131,19 +141,19 @@ pub fn sessions(interface: &Interface, makes_calls: bool) -> String {
     )
 }
 
-fn sends(messages: &[(usize, &Message)], side: &str) -> String {
+fn sends(types: Types<'_>, messages: &[(usize, &Message)], side: &str) -> String {
     let send = |(_, message): &(usize, &Message)| {
         let parameters: String = message
-            .values
+            .parameters
             .iter()
             .map(|(field, ty)| match is_text(ty) {
                 true => format!(", {}: impl Into<Text<'a>>", name(field)),
-                false => format!(", {}: {}", name(field), owned(ty)),
+                false => format!(", {}: {}", name(field), types.owned(ty)),
             })
             .collect();
-        let has_text = message.values.iter().any(|(_, ty)| is_text(ty));
+        let has_text = message.parameters.iter().any(|(_, ty)| is_text(ty));
         let values: String = message
-            .values
+            .parameters
             .iter()
             .map(|(field, ty)| {
                 format!(

@@ -1,6 +1,9 @@
 //! Names and types of the component language, as Rust writes them.
 
-use drystone_language::program::Type;
+use drystone_language::program::{Program, Type};
+
+/// The runtime's path in generated code.
+pub const RUNTIME: &str = "::drystone_runtime::native";
 
 /// Words that Rust reserves.
 const KEPT: &[&str] = &[
@@ -25,6 +28,21 @@ pub fn name(name: &str) -> String {
     }
 }
 
+/// Refuses names of which two are the same in Rust.
+pub fn clash<'n>(names: impl Iterator<Item = &'n str>) -> Result<(), String> {
+    let mut known: Vec<(&str, String)> = Vec::new();
+    for given in names {
+        let in_rust = name(given);
+        if let Some((earlier, _)) = known.iter().find(|(_, known)| *known == in_rust) {
+            return Err(format!(
+                "{earlier} and {given}, which both are {in_rust} in Rust: rename one of them"
+            ));
+        }
+        known.push((given, in_rust));
+    }
+    Ok(())
+}
+
 /// `ReadLine` as `read_line`.
 pub fn snake(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
@@ -40,7 +58,7 @@ pub fn snake(text: &str) -> String {
     name(&result)
 }
 
-/// Whether values of the type may be borrowed.
+/// Whether it is a text, which a message may borrow.
 pub fn is_text(ty: &Type) -> bool {
     *ty == Type::Text
 }
@@ -50,23 +68,44 @@ pub fn is_part(ty: &Type) -> bool {
     matches!(ty, Type::Component(_) | Type::Any(_))
 }
 
-/// A type in a message.
-pub fn owned(ty: &Type) -> &'static str {
-    match ty {
-        Type::Boolean => "bool",
-        Type::Character => "u8",
-        Type::Integer => "i64",
-        Type::Real => "f64",
-        Type::Text => "Text<'a>",
-        Type::Component(_) | Type::Any(_) => "Part",
-        Type::Record(_) => unreachable!("a message carries the fields of records"),
-        Type::Sequence(_) => unreachable!("interfaces with sequences are refused"),
-    }
+/// Whether it is a record or a sequence, which a method's parameter borrows.
+pub fn is_whole(ty: &Type) -> bool {
+    matches!(ty, Type::Record(_) | Type::Sequence(_))
 }
 
-/// The type of a method's parameter for it.
-pub fn lent(ty: &Type) -> &'static str {
-    if is_text(ty) { "&[u8]" } else { owned(ty) }
+/// The types of a program in Rust.
+#[derive(Clone, Copy)]
+pub struct Types<'p>(pub &'p Program);
+
+impl Types<'_> {
+    /// A type in a message.
+    pub fn owned(self, ty: &Type) -> String {
+        if is_text(ty) { "Text<'a>".into() } else { self.kept(ty, "super::") }
+    }
+
+    /// A type of what borrows nothing, where `records` leads to the module of the records.
+    pub fn kept(self, ty: &Type, records: &str) -> String {
+        match ty {
+            Type::Boolean => "bool".into(),
+            Type::Character => "u8".into(),
+            Type::Integer => "i64".into(),
+            Type::Real => "f64".into(),
+            Type::Text => format!("{RUNTIME}::Text<'static>"),
+            Type::Component(_) | Type::Any(_) => "Part".into(),
+            Type::Record(id) => records.to_string() + &name(&self.0.records[id.index()].name),
+            Type::Sequence(element) => format!("{RUNTIME}::Vec<{}>", self.kept(element, records)),
+        }
+    }
+
+    /// The type of a method's parameter for it.
+    pub fn lent(self, ty: &Type) -> String {
+        match ty {
+            Type::Text => "&[u8]".into(),
+            Type::Record(_) => "&".to_string() + &self.owned(ty),
+            Type::Sequence(element) => format!("&[{}]", self.kept(element, "super::")),
+            _ => self.owned(ty),
+        }
+    }
 }
 
 /// The method of `Putting` and `Taking` for it.
@@ -78,8 +117,7 @@ pub fn method(ty: &Type) -> &'static str {
         Type::Real => "real",
         Type::Text => "text",
         Type::Component(_) | Type::Any(_) => "part",
-        Type::Record(_) => unreachable!("a message carries the fields of records"),
-        Type::Sequence(_) => unreachable!("interfaces with sequences are refused"),
+        Type::Record(_) | Type::Sequence(_) => "value",
     }
 }
 

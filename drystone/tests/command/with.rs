@@ -39,6 +39,15 @@ fn a_crate_adds_components_names_and_factories() {
 }
 
 #[test]
+fn records_and_sequences_go_to_rust_and_back() {
+    let words = systems().join("words");
+    let expected = fs::read_to_string(words.join("Echoing.expected")).expect("it is there");
+    let _alone = alone();
+    let output = drystone(&words, &["run", "--with", ".", "Echoing.dry", "interfaces.dry"]);
+    assert_eq!((printed(&output), status(&output)), (expected, 0), "{}", complaint(&output));
+}
+
+#[test]
 fn names_of_a_crate_are_known_beside_it_only() {
     let words = systems().join("words");
     let check =

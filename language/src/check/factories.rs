@@ -112,6 +112,11 @@ pub(super) const ALL: &[Factory] = &[
         ],
     ),
     reaching("Nats", &["nats"], NATS),
+    reaching(
+        "Sqlite",
+        &["sqlite"],
+        &[("connections", SOME), ("timeout", SOME), ("rows", SOME), ("busy", SOME), ("durable", Boolean)],
+    ),
     reaching("Event", &["event", "event+nats"], EVENT),
 ];
 

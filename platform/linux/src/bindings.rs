@@ -38,6 +38,8 @@ pub(crate) const BUILT_IN: &[&Addition] = &[
     &drystone_nats::ADDITION,
     #[cfg(feature = "onc")]
     &drystone_onc::ADDITION,
+    #[cfg(feature = "sql")]
+    &drystone_sql::ADDITION,
     #[cfg(feature = "tcp")]
     &drystone_tcp::ADDITION,
     #[cfg(feature = "udp")]

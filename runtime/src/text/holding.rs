@@ -8,6 +8,8 @@ use core::hint::assert_unchecked;
 use core::slice;
 use core::sync::atomic::{AtomicI64, Ordering::AcqRel, Ordering::Relaxed};
 
+use drystone_component::form::Layout;
+
 use super::room::Room;
 use crate::heap::Heap;
 use crate::layout::{TEXT_BYTES, TextHead, TextSlice};
@@ -214,6 +216,12 @@ impl Shape {
         // SAFETY: the head of a live record doesn't change.
         let length = unsafe { (*record).length };
         Shape { words: length as u32, owned: (length >> 32) as u32 }
+    }
+
+    /// The shape of a record with these fields.
+    pub fn of_fields(fields: &[(usize, Layout)]) -> Shape {
+        let owned = fields.iter().filter(|(_, layout)| layout.is_held()).count();
+        Shape { words: fields.len() as u32, owned: owned as u32 }
     }
 
     /// As [`TextHead::length`] says it.

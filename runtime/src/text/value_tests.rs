@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 
-use drystone_component::form::{Form, Kind};
+use drystone_component::form::{Form, Kind, Layout};
 use drystone_component::wire::{put_opaque, put_u32, put_u64};
 use proptest::prelude::*;
 
@@ -218,12 +218,13 @@ proptest! {
             (state >> 16) % limit
         };
         some(form, &mut more, &mut bytes);
-        let word = elsewhere::decode(&mut heap, form, &bytes).expect("it is whole");
-        let again = elsewhere::decode(&mut heap, form, &bytes).expect("it is whole");
+        let layout = Layout::of(form);
+        let word = elsewhere::decode(&mut heap, &layout, &bytes).expect("it is whole");
+        let again = elsewhere::decode(&mut heap, &layout, &bytes).expect("it is whole");
         let mut back = Vec::new();
         // SAFETY: both values are of that form, and are dropped once.
         unsafe {
-            elsewhere::encode(word, form, &mut back).expect("it is short");
+            elsewhere::encode(word, &layout, &mut back).expect("it is short");
             prop_assert!(values_equal(Caller::HASTY, word, again, form));
             drop(&mut heap, word as *mut TextHead);
             drop(&mut heap, again as *mut TextHead);
@@ -234,7 +235,7 @@ proptest! {
         let mut wrong = bytes.clone();
         wrong[at.index(bytes.len())] ^= by;
         for wrong in [&wrong[..], &bytes[..at.index(bytes.len())], &[&bytes[..], &[0]].concat()] {
-            if let Ok(word) = elsewhere::decode(&mut heap, form, wrong) {
+            if let Ok(word) = elsewhere::decode(&mut heap, &layout, wrong) {
                 // SAFETY: it was made just now.
                 unsafe { drop(&mut heap, word as *mut TextHead) };
             }

@@ -1,6 +1,7 @@
 //! An example of a crate that is built into a program by `drystone build --with systems/words`. It adds
 //!
-//! * components of its own ([`lexicon_component`], [`letters_component`], [`readers_component`]),
+//! * components of its own ([`lexicon_component`], [`letters_component`], [`readers_component`], [`index_component`],
+//!   [`echo_component`]),
 //! * the naming context `words:` ([`context`]),
 //! * the binding factory `Limited` ([`limited`]),
 //! * procedures ([`sounds`]).
@@ -15,6 +16,8 @@
 extern crate alloc;
 
 pub mod context;
+pub mod echo_component;
+pub mod index_component;
 pub mod interfaces;
 pub mod letters_component;
 pub mod lexicon_component;
@@ -25,7 +28,7 @@ pub mod sounds;
 use drystone_kortex::{Addition, Before, Context, Offer};
 use drystone_runtime::procedure;
 
-use interfaces::{letters, lexicon, readers};
+use interfaces::{echo, echoes, index, letters, lexicon, readers};
 
 /// What `--with` builds in.
 pub static DRYSTONE: Addition = Addition {
@@ -33,6 +36,9 @@ pub static DRYSTONE: Addition = Addition {
         Offer { declaration: &lexicon::DECLARATION, begin: lexicon_component::begin },
         Offer { declaration: &letters::DECLARATION, begin: letters_component::begin },
         Offer { declaration: &readers::DECLARATION, begin: readers_component::begin },
+        Offer { declaration: &index::DECLARATION, begin: index_component::begin },
+        Offer { declaration: &echo::DECLARATION, begin: echo_component::begin },
+        Offer { declaration: &echoes::DECLARATION, begin: echo_component::begin_echoes },
     ],
     contexts: &[Context { scheme: "words", begin: context::begin }],
     factories: &[Before { name: "Limited", put: limited::put }],

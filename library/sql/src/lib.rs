@@ -1,0 +1,33 @@
+//! Databases for the library's `Sql`: what stands behind `sqlite:` names.
+//!
+//! * `context` has the names. A `client` is one communication: it hands its requests to the `pool` of its database, which
+//!   has the connections to it.
+//! * A request that is short is carried out at once, on the home's thread; all others on one of the `threads`. A
+//!   `request` comes and an `answer` goes as XDR, so both cross to threads as they are.
+//! * A `connection` is one to some database; `sqlite` makes such.
+
+mod answer;
+mod client;
+mod connection;
+mod context;
+mod pool;
+mod request;
+mod sqlite;
+mod threads;
+
+#[allow(missing_docs, unused_qualifications)]
+mod interfaces {
+    include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
+}
+
+use drystone_kortex::{Addition, Context};
+use drystone_reactor::Reactor;
+
+/// What this crate adds to a program's system.
+pub static ADDITION: Addition = Addition {
+    contexts: &[Context {
+        scheme: "sqlite",
+        begin: |host| Box::new(context::Databases::new(&Reactor::of(host), context::Kind::Sqlite)),
+    }],
+    ..Addition::NOTHING
+};
