@@ -112,7 +112,7 @@ fn a_response_goes_as_it_is() {
 fn nobody_adds_fields_or_requests_of_their_own() {
     let (_folder, _server, address) = serve();
     let split = ask(&address, "GET /fields?q=a%0D%0ASet-Cookie:%20evil=1%00", "");
-    is(&split, 200, &["x-back: a  Set-Cookie: evil=1 \r\n", "set-cookie: c=1; Path=/\r\n"]);
+    is(&split, 200, &["x-back: a  Set-Cookie: evil=1\r\n", "set-cookie: c=1; Path=/\r\n"]);
     let own = ask(&address, "GET /fields?raw=content-length:%207%0Aconnection:%20upgrade%0A", "");
     is(&own, 200, &["content-length: 1\r\n"]);
     is(&ask(&address, "GET /fields?raw=no%20field%0A", ""), 500, &["this is no header field: no field"]);
@@ -120,7 +120,8 @@ fn nobody_adds_fields_or_requests_of_their_own() {
         answer(
             &address,
             format!(
-                "POST /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{fields}\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n"
+                "POST /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{fields}\r\n0\r\n\r\n\
+                 GET / HTTP/1.1\r\n\r\n"
             ),
         )
     };
@@ -249,7 +250,7 @@ fn a_service_that_ends_is_an_answer() {
         Peer::start(folder.path(), DRYSTONE, &["run", "plain.dry", &format!("http://{address}")]);
     assert_eq!(server.line(), "ready");
     is(&ask(&address, "GET /end", ""), 503, &["Site has ended without an answer"]);
-    is(&ask(&address, "GET /", ""), 404, &["there is nothing at /"]);
+    assert!(server.runs());
 }
 
 #[test]
