@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
+use super::certificates::{authority, certify};
 use super::http::curl;
 use super::peer::{Peer, installed, signal};
 use super::{DRYSTONE, complaint, drystone, printed, status};
@@ -19,6 +20,7 @@ const FILES: &[(&str, &str)] = &[
     ("plain_client.dry", include_str!("http/plain_client.dry")),
     ("leaving.dry", include_str!("http/leaving.dry")),
     ("sockets.py", include_str!("http/sockets.py")),
+    ("asks.dry", include_str!("http/asks.dry")),
     ("answers.py", include_str!("http/answers.py")),
 ];
 
@@ -142,7 +144,7 @@ fn nobody_adds_fields_or_requests_of_their_own() {
             answer.starts_with("HTTP/1.1 400 ") || answer.starts_with("HTTP/1.1 501 "),
             "{fields}: {answer}"
         );
-        assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{fields}: {answer}");
+        assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{fields}: {answer}");
     }
     is(&ask(&address, "GET /", &format!("X: {}\r\n", "x".repeat(70_000))), 431, &["more than 65536 bytes"]);
     is(&ask(&address, "GET /", &"X: 1\r\n".repeat(200)), 431, &["more than 100 fields"]);
@@ -371,4 +373,40 @@ fn a_program_that_is_told_to_end_answers_what_it_has() {
     stream.read_to_string(&mut said).expect("it ends the connection");
     is(&said, 200, &["\r\n\r\nlate"]);
     assert_eq!(server.line(), "", "it has ended");
+}
+
+#[test]
+fn a_site_and_its_client_meet_by_tls() {
+    let folder = folder();
+    certify(folder.path(), "server", &authority());
+    certify(folder.path(), "stranger", &authority());
+    let change = |file: &str, from: &str, to: &str| {
+        let text = FILES.iter().find(|(name, _)| *name == file).expect("it is one").1;
+        assert!(text.contains(from));
+        fs::write(folder.path().join(file), text.replace(from, to)).expect("it can be written");
+    };
+    change(
+        "leaving.dry",
+        "(app), at);",
+        "(app), at) BY Http(certificate: \"server.pem\", key: \"server.key\");",
+    );
+    let url = format!("https://127.0.0.1:{}", free_port());
+    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "leaving.dry", &url]);
+    assert_eq!(server.line(), "ready");
+    let asks = |options: &str| {
+        change("asks.dry", "limit: 1000", options);
+        let asked = drystone(folder.path(), &["run", "asks.dry", &url]);
+        assert_eq!(status(&asked), 0, "{}", complaint(&asked));
+        printed(&asked)
+    };
+    assert_eq!(asks("authority: \"server-ca.pem\""), "late");
+    assert_eq!(asks("authority: \"stranger-ca.pem\""), "lost");
+    assert_eq!(asks("limit: 1000"), "lost");
+    assert_eq!(asks("authority: \"server-ca.pem\", deadline: 200"), "lost");
+    if installed("curl") {
+        let authority = folder.path().join("server-ca.pem").display().to_string();
+        for version in ["--http1.1", "--http2"] {
+            assert_eq!(curl(&[version, "--cacert", &authority, &url]), "late 200");
+        }
+    }
 }
