@@ -1,6 +1,7 @@
 //! The command as its users meet it: one module for each subcommand, and one that runs all programs of the
 //! repository.
 
+mod afternoon;
 mod bindings;
 mod book;
 mod build;
