@@ -59,9 +59,19 @@ impl Failure {
     pub const LOCKED: &str = "55P03";
     pub const TIMEOUT: &str = "57014";
     pub const REFUSED: &str = "08001";
+    pub const AWAY: &str = "08006";
+    pub const FAILED: &str = "25P02";
 
     pub fn new(code: &'static str, why: impl Into<String>) -> Failure {
         Failure { code: code.into(), why: why.into() }
+    }
+
+    /// More or fewer values than parameters.
+    pub fn wrong_number(wanted: usize, given: usize) -> Failure {
+        Failure::new(
+            Failure::PARAMETERS,
+            format!("the SQL has {wanted} parameters, and {given} values are given"),
+        )
     }
 
     /// A second Begin.

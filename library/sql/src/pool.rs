@@ -144,8 +144,14 @@ impl Pool {
             Some((State::InTransaction, connection)) => session.borrow_mut().pinned = Some(connection),
             Some((State::Free, connection)) => self.state.borrow_mut().free.push(connection),
             Some((State::Broken, connection)) => {
-                self.state.borrow_mut().count -= 1;
-                self.threads.begin(|| drop(connection));
+                // Whatever has broken it has broken those that nobody uses, too.
+                let all: Vec<_> = {
+                    let state = &mut *self.state.borrow_mut();
+                    let all: Vec<_> = state.free.drain(..).chain([connection]).collect();
+                    state.count -= all.len();
+                    all
+                };
+                self.threads.begin(|| drop(all));
             }
             None => self.state.borrow_mut().count -= 1,
         }
