@@ -6,8 +6,8 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::bench::{Bench, Heading};
-use super::programs::{Program, databases};
 use super::programs::practical::{HTTP_SERVERS, KEY_VALUE, PARALLEL_JOB, WORD_COUNT};
+use super::programs::{Program, databases};
 use super::{Better, scaling};
 use crate::load::{self, Exchange, answer};
 use crate::row::Row;

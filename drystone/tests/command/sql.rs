@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -177,7 +178,7 @@ fn values_come_back_as_they_went() {
             ("1 E INSERT INTO v (n, c) VALUES ($1, $2)|i5|t'); DROP TABLE v; --", "changed 1.."),
             (
                 "1 Q SELECT a, b, c, d FROM v WHERE n = $1|i1",
-                "a,b,c,d;i9223372036854775807,r2.5,tzwölf,xFF00..",
+                "a,b,c,d;i9223372036854775807,r2.5,tzwölf,xff00",
             ),
             ("1 Q SELECT a, b, c, d FROM v WHERE n = $1|i2", "a,b,c,d;i-9223372036854775808,rINF,t,x"),
             ("1 Q SELECT a, b, c, d FROM v WHERE n = $1|i3", "a,b,c,d;n,r-INF,n,n"),
@@ -373,4 +374,15 @@ fn what_a_server_has_besides_numbers_comes_as_texts() {
         ("1 Q SELECT * FROM t", "a,b"),
         ("1 Q INSERT INTO t VALUES (1, 'x') RETURNING a", "a;i1"),
     ]);
+}
+
+#[test]
+fn a_server_that_says_nothing_is_not_waited_for() {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let silent = TcpListener::bind("127.0.0.1:0").expect("it listens");
+    let address = silent.local_addr().expect("it has one");
+    let mut asker = Asker::start(folder.path(), &format!("postgres://ann@{address}/shop"), 1);
+    let begin = Instant::now();
+    asker.expect(&[("1 Q SELECT 1", "failed 08006 the database has not answered in time..")]);
+    assert!(begin.elapsed() < Duration::from_secs(20));
 }
