@@ -15,6 +15,7 @@ use drystone_runtime::far::{Exported, Reach};
 use crate::client::Bound;
 use crate::connection::Database;
 use crate::interfaces::database;
+use crate::options::Options;
 use crate::pool::Pool;
 use crate::threads::Threads;
 use crate::{postgres, sqlite};
@@ -33,21 +34,6 @@ pub struct Databases {
     threads: Rc<Threads>,
     /// By name and options.
     pools: RefCell<HashMap<(String, Options), Weak<Pool>>>,
-}
-
-/// What BY says.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Options {
-    /// Connections at most.
-    pub connections: usize,
-    /// Milliseconds that a statement may take, and that it may wait for a connection.
-    pub timeout: u64,
-    /// Rows of an answer at most.
-    pub rows: usize,
-    /// Milliseconds that it waits for another program's lock.
-    pub busy: u64,
-    /// What is committed is on the disk.
-    pub durable: bool,
 }
 
 impl Databases {

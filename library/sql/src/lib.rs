@@ -10,6 +10,8 @@ mod answer;
 mod client;
 mod connection;
 mod context;
+mod failure;
+mod options;
 mod pool;
 mod postgres;
 mod postgres_values;

@@ -12,7 +12,8 @@ use drystone_reactor::{Errand, Expectation, Handler, Reactor, Time, weakly};
 use drystone_runtime::far::Waker;
 
 use crate::answer::Answer;
-use crate::connection::{Connection, Database, Failure, State};
+use crate::connection::{Connection, Database, State};
+use crate::failure::Failure;
 use crate::request::Asked;
 use crate::threads::Threads;
 

@@ -11,8 +11,9 @@ use postgres::types::{FromSql, ToSql};
 use postgres::{Client, Column, Config, Error, NoTls};
 
 use crate::answer::{Answer, Rows};
-use crate::connection::{Connection, Database, Failure, State};
-use crate::context::Options;
+use crate::connection::{Connection, Database, State};
+use crate::failure::Failure;
+use crate::options::Options;
 use crate::postgres_values::{Parameter, Raw, as_value};
 use crate::request::{Request, Statement};
 

@@ -15,8 +15,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Error, ErrorCode, OpenFlags, ToSql};
 
 use crate::answer::{Answer, Rows};
-use crate::connection::{Connection, Database, Failure, State};
-use crate::context::Options;
+use crate::connection::{Connection, Database, State};
+use crate::failure::Failure;
+use crate::options::Options;
 use crate::request::{Request, Statement, Value};
 
 /// Statements that a connection keeps prepared.
