@@ -5,6 +5,7 @@
 //! pointers can't be sent to another one. A [`Held`] text and a [`Parcel`] own what they point to.
 
 mod carried;
+mod layouts;
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -16,7 +17,6 @@ use core::mem::{ManuallyDrop, take};
 use core::ops::Deref;
 use core::ptr::null_mut;
 
-use drystone_component::form::{Form, Layout};
 use drystone_component::{Parameter, Template, Type};
 
 use crate::instance;
@@ -25,6 +25,7 @@ use crate::text::{self, elsewhere};
 use crate::worker::heap_of;
 
 pub use self::carried::{Carried, Reading, Writing};
+use self::layouts::layout_of;
 
 /// A value to be sent.
 pub enum Value<'a> {
@@ -142,7 +143,7 @@ impl<'a> Values<'a> {
         let word = self.word(index, &[Type::Sequence]);
         let mut bytes = Vec::new();
         // SAFETY: the word is a sequence of that form, which stays where it is as long as the message.
-        unsafe { elsewhere::encode(word, &layout(&self.parameters[index]), &mut bytes)? };
+        unsafe { elsewhere::encode(word, layout_of(&self.parameters[index]), &mut bytes)? };
         if u32::try_from(bytes.len()).is_err() {
             return Err("a sequence of 4 GB or more cannot leave the program".into());
         }
@@ -517,11 +518,6 @@ impl<'a> Putting<'a> {
     }
 }
 
-/// What a sequence that is a parameter consists of.
-fn layout(parameter: &Parameter) -> Layout {
-    Layout::of(Form::new(parameter.form.get()))
-}
-
 /// Whether a parameter of this type may take the value.
 pub(crate) fn fits(ty: Type, value: &Value<'_>) -> bool {
     match value {
@@ -548,7 +544,7 @@ pub(crate) unsafe fn word_of(
 ) -> Result<u64, String> {
     if let Value::Sequence(bytes) = value {
         // SAFETY: *at home*.
-        return elsewhere::decode(unsafe { &mut *heap_of(worker) }, &layout(parameter), bytes);
+        return elsewhere::decode(unsafe { &mut *heap_of(worker) }, layout_of(parameter), bytes);
     }
     // SAFETY: *at home*.
     unsafe { plain_word_of(worker, value) }.ok_or_else(|| "out of memory".into())

@@ -6,8 +6,8 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::bench::{Bench, Heading};
-use super::programs::Program;
 use super::programs::practical::{HTTP_SERVERS, KEY_VALUE, PARALLEL_JOB, WORD_COUNT};
+use super::programs::{Program, databases};
 use super::{Better, scaling};
 use crate::load::{self, Exchange, answer};
 use crate::row::Row;
@@ -27,6 +27,9 @@ impl Bench {
             tell(self.server(program, "requests/s", 1.0, &|address| gets(address, *connections)))?;
         }
         tell(self.server(&KEY_VALUE, "M/s", 1e-6, &|_| Ok((0..CONNECTIONS).map(commands).collect())))?;
+        for program in &databases::ALL {
+            tell(self.warm(program, 1))?;
+        }
         tell(self.warm(&WORD_COUNT, 1))?;
         let (one, two) = (self.warm(&PARALLEL_JOB, 1), self.warm(&PARALLEL_JOB, 2));
         tell(one.clone())?;

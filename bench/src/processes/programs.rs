@@ -1,6 +1,7 @@
 //! The measured programs: their sizes, their results, and Drystone's targets.
 
 pub mod bits;
+pub mod databases;
 pub mod growing;
 pub mod practical;
 pub mod waits;

@@ -168,6 +168,7 @@ impl<'a> Reader<'a> {
         self.rest.len()
     }
 
+    #[inline]
     fn bytes(&mut self, count: usize, what: &str) -> Result<&'a [u8], String> {
         let (bytes, rest) =
             self.rest.split_at_checked(count).ok_or_else(|| what.to_string() + " is cut off")?;
@@ -176,6 +177,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `N` bytes; `N` must be a multiple of four.
+    #[inline]
     pub fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], String> {
         let mut array = [0; N];
         array.copy_from_slice(self.bytes(N, what)?);
@@ -183,16 +185,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an unsigned int.
+    #[inline]
     pub fn word(&mut self, what: &str) -> Result<u32, String> {
         self.array(what).map(u32::from_be_bytes)
     }
 
     /// Reads a hyper.
+    #[inline]
     pub fn hyper(&mut self, what: &str) -> Result<u64, String> {
         self.array(what).map(u64::from_be_bytes)
     }
 
     /// Reads an opaque of variable length.
+    #[inline]
     pub fn opaque(&mut self, what: &str) -> Result<&'a [u8], String> {
         let length = self.word(what)? as usize;
         let bytes = self.bytes(length, what)?;

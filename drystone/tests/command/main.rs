@@ -52,6 +52,7 @@ mod signals;
 mod sockets;
 mod space;
 mod specialise;
+mod sql;
 mod strangers;
 mod surroundings;
 mod systems;

@@ -31,6 +31,7 @@ const FORMS: &[(&str, Form, &str)] = &[
     ("https", Form::Address, "https://host:8443/files"),
     ("nats", Form::Hosts, "nats://host:4222/files"),
     ("event", Form::Name, "event:news"),
+    ("postgres", Form::Name, "postgres://user@host:5432/shop"),
     ("sqlite", Form::Name, "sqlite:links.db"),
     ("event+nats", Form::Hosts, "event+nats://host:4222/news"),
 ];

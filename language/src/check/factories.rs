@@ -112,6 +112,7 @@ pub(super) const ALL: &[Factory] = &[
         ],
     ),
     reaching("Nats", &["nats"], NATS),
+    reaching("Postgres", &["postgres"], &[("connections", SOME), ("timeout", SOME), ("rows", SOME)]),
     reaching(
         "Sqlite",
         &["sqlite"],

@@ -204,7 +204,9 @@ impl BodyChecker<'_> {
             .enumerate()
             .map(|(k, tree)| self.loop_variable(tree, types.get(k).unwrap_or(&types[0])))
             .collect();
-        self.in_branch([hidden("visited", sequence.ty.clone(), span)], |checker, ids| {
+        // The loops in its body have other variables.
+        let own = [hidden("visited", sequence.ty.clone(), span), hidden("number", Type::Integer, span)];
+        self.in_branch(own, |checker, ids| {
             let body = checker.loop_body(body);
             let places = places.into_iter().collect::<Option<Vec<_>>>()?;
             if !(1..=2).contains(&places.len()) {
@@ -222,9 +224,9 @@ impl BodyChecker<'_> {
                     return None;
                 }
             }
-            let whole = checker.variable_place(ids[0], span);
+            let [whole, number] = [0, 1].map(|index| checker.variable_place(ids[index], span));
             let begin = StatementKind::Assign(whole.clone(), checker.read(sequence)?);
-            let visit = checker.visit_all(&whole, places, body, span)?;
+            let visit = checker.visit_all(&whole, number, places, body, span)?;
             Some(together([begin, visit, emptied(whole)], span))
         })
     }
@@ -237,44 +239,45 @@ impl BodyChecker<'_> {
         statements: Vec<Statement>,
         span: Span,
     ) -> Option<StatementKind> {
-        self.in_branch([hidden("place", Type::Integer, span)], |checker, ids| {
-            places.insert(0, checker.variable_place(ids[0], span));
-            checker.visit_all(whole, places, Block { lock: None, statements }, span)
+        let own = [hidden("place", Type::Integer, span), hidden("number", Type::Integer, span)];
+        self.in_branch(own, |checker, ids| {
+            let [place, number] = [0, 1].map(|index| checker.variable_place(ids[index], span));
+            places.insert(0, place);
+            checker.visit_all(whole, number, places, Block { lock: None, statements }, span)
         })
     }
 
-    /// A loop over all indices, which assigns the index, and the element if there is a place for it.
+    /// A loop over all indices, which `number` goes through; it assigns the index, and the element if there is a place
+    /// for it.
     fn visit_all(
         &mut self,
         whole: &Place,
+        number: Place,
         places: Vec<Place>,
         body: Block,
         span: Span,
     ) -> Option<StatementKind> {
-        self.in_branch([hidden("number", Type::Integer, span)], |checker, ids| {
-            let number = checker.variable_place(ids[0], span);
-            let Type::Sequence(element) = &whole.ty else { unreachable!("it is a sequence") };
-            let index = checker.read(number.clone())?;
-            let item = PlaceKind::Item(Box::new(whole.clone()), Box::new(index.clone()));
-            let item = Place { kind: item, ty: (**element).clone(), span };
-            let values = [index, checker.read(item)?];
-            let assigned = places
-                .into_iter()
-                .zip(values)
-                .map(|(place, value)| Statement { kind: StatementKind::Assign(place, value), span });
-            let mut statements: Vec<Statement> = assigned.collect();
-            statements.extend(body.statements);
-            let count = ExpressionKind::Builtin(Builtin::Elements, vec![checker.read(whole.clone())?]);
-            let count = Expression { kind: count, ty: Type::Integer, span };
-            let one = literal(ExpressionKind::Integer(1), span);
-            let last = ExpressionKind::Builtin(Builtin::SubtractWrap, vec![count, one.clone()]);
-            Some(StatementKind::For {
-                variable: number,
-                from: literal(ExpressionKind::Integer(0), span),
-                to: Expression { kind: last, ty: Type::Integer, span },
-                by: one,
-                body: Block { lock: body.lock, statements },
-            })
+        let Type::Sequence(element) = &whole.ty else { unreachable!("it is a sequence") };
+        let index = self.read(number.clone())?;
+        let item = PlaceKind::Item(Box::new(whole.clone()), Box::new(index.clone()));
+        let item = Place { kind: item, ty: (**element).clone(), span };
+        let values = [index, self.read(item)?];
+        let assigned = places
+            .into_iter()
+            .zip(values)
+            .map(|(place, value)| Statement { kind: StatementKind::Assign(place, value), span });
+        let mut statements: Vec<Statement> = assigned.collect();
+        statements.extend(body.statements);
+        let count = ExpressionKind::Builtin(Builtin::Elements, vec![self.read(whole.clone())?]);
+        let count = Expression { kind: count, ty: Type::Integer, span };
+        let one = literal(ExpressionKind::Integer(1), span);
+        let last = ExpressionKind::Builtin(Builtin::SubtractWrap, vec![count, one.clone()]);
+        Some(StatementKind::For {
+            variable: number,
+            from: literal(ExpressionKind::Integer(0), span),
+            to: Expression { kind: last, ty: Type::Integer, span },
+            by: one,
+            body: Block { lock: body.lock, statements },
         })
     }
 

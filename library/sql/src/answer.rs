@@ -2,7 +2,7 @@
 
 use drystone_component::wire::{put_opaque, put_u32, put_u64};
 
-use crate::connection::Failure;
+use crate::failure::Failure;
 use crate::request::Value;
 
 /// An answer.

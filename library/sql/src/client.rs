@@ -40,8 +40,10 @@ impl Far for Client {
     }
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
-        let mut asked =
-            Asked { message: self.interface.messages.get()[message].name.get(), values: Vec::new() };
+        let mut asked = Asked {
+            message: self.interface.messages.get()[message].name.get(),
+            values: Vec::with_capacity(256),
+        };
         match values.encode(&mut asked.values) {
             Ok(()) => self.pool.ask(&self.session, asked),
             Err(why) => self.session.borrow_mut().answer = Some(Answer::failed(&why.into())),

@@ -1,8 +1,7 @@
 //! A connection to some database.
 
-use std::borrow::Cow;
-
 use crate::answer::Answer;
+use crate::failure::Failure;
 use crate::request::Request;
 
 /// A database to which connections are made, on any thread.
@@ -35,49 +34,4 @@ pub enum State {
     InTransaction,
     /// Nobody can use it any more.
     Broken,
-}
-
-/// Why a request isn't carried out.
-#[derive(Debug)]
-pub struct Failure {
-    /// The code, as SQLSTATE has it.
-    pub code: Cow<'static, str>,
-    /// The same for people.
-    pub why: String,
-}
-
-impl Failure {
-    pub const UNIQUE: &str = "23505";
-    pub const FOREIGN: &str = "23503";
-    pub const MISSING: &str = "23502";
-    pub const CHECK: &str = "23514";
-    pub const NOT_UTF8: &str = "22021";
-    pub const PARAMETERS: &str = "07001";
-    pub const NO_TRANSACTION: &str = "25P01";
-    pub const IN_TRANSACTION: &str = "25001";
-    pub const LIMIT: &str = "54000";
-    pub const LOCKED: &str = "55P03";
-    pub const TIMEOUT: &str = "57014";
-    pub const REFUSED: &str = "08001";
-
-    pub fn new(code: &'static str, why: impl Into<String>) -> Failure {
-        Failure { code: code.into(), why: why.into() }
-    }
-
-    /// A second Begin.
-    pub fn in_transaction() -> Failure {
-        Failure::new(Failure::IN_TRANSACTION, "a transaction has begun already")
-    }
-
-    /// Commit or Rollback of nothing.
-    pub fn no_transaction() -> Failure {
-        Failure::new(Failure::NO_TRANSACTION, "no transaction has begun")
-    }
-}
-
-impl From<String> for Failure {
-    /// Of bytes that are no request: programs send no such.
-    fn from(why: String) -> Failure {
-        Failure::new(Failure::PARAMETERS, why)
-    }
 }

@@ -15,13 +15,15 @@ use drystone_runtime::far::{Exported, Reach};
 use crate::client::Bound;
 use crate::connection::Database;
 use crate::interfaces::database;
+use crate::options::Options;
 use crate::pool::Pool;
-use crate::sqlite;
 use crate::threads::Threads;
+use crate::{postgres, sqlite};
 
 /// What kind of databases a scheme's names stand for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    Postgres,
     Sqlite,
 }
 
@@ -32,21 +34,6 @@ pub struct Databases {
     threads: Rc<Threads>,
     /// By name and options.
     pools: RefCell<HashMap<(String, Options), Weak<Pool>>>,
-}
-
-/// What BY says.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Options {
-    /// Connections at most.
-    pub connections: usize,
-    /// Milliseconds that a statement may take, and that it may wait for a connection.
-    pub timeout: u64,
-    /// Rows of an answer at most.
-    pub rows: usize,
-    /// Milliseconds that it waits for another program's lock.
-    pub busy: u64,
-    /// What is committed is on the disk.
-    pub durable: bool,
 }
 
 impl Databases {
@@ -60,20 +47,24 @@ impl Databases {
     }
 
     /// The pool of a database.
-    fn pool(&self, name: Name<'_>, options: Options) -> Rc<Pool> {
+    fn pool(&self, name: Name<'_>, options: Options) -> Result<Rc<Pool>, String> {
         let pools = &mut *self.pools.borrow_mut();
         let key = (name.rest().to_string(), options);
         if let Some(pool) = pools.get(&key).and_then(Weak::upgrade) {
-            return pool;
+            return Ok(pool);
         }
         let (patience, options) = (Duration::from_millis(key.1.timeout), &key.1);
         let database: Arc<dyn Database> = match self.kind {
+            Kind::Postgres => {
+                let server = postgres::Server::new(name.whole(), options.clone())?;
+                Arc::new(postgres::Shared(Arc::new(server)))
+            }
             Kind::Sqlite => Arc::new(sqlite::File::new(name.rest(), options.clone())),
         };
         let pool = Pool::new(&self.reactor, &self.threads, database, options.connections, patience);
         pools.retain(|_, pool| pool.strong_count() > 0);
         pools.insert(key, Rc::downgrade(&pool));
-        pool
+        Ok(pool)
     }
 }
 
@@ -81,6 +72,7 @@ impl Databases {
 fn options(kind: Kind, name: Name<'_>, hints: &Hints<'_>) -> Result<Options, String> {
     let mut options = Options { connections: 4, timeout: 30_000, rows: 10_000, busy: 5_000, durable: true };
     let (factory, own): (&str, &[&str]) = match kind {
+        Kind::Postgres => ("postgres", &["connections", "timeout", "rows"]),
         Kind::Sqlite => ("sqlite", &["connections", "timeout", "rows", "busy", "durable"]),
     };
     for factory in hints.factories.iter().filter(|it| it.name.eq_ignore_ascii_case(factory)) {
@@ -107,7 +99,7 @@ impl BindingFactory for Databases {
             return Err(format!("Sql's Database is there, and no {}", interface.name.get()));
         }
         let options = options(self.kind, name, hints)?;
-        Ok(Box::new(Bound { interface, pool: self.pool(name, options) }))
+        Ok(Box::new(Bound { interface, pool: self.pool(name, options)? }))
     }
 }
 

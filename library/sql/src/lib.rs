@@ -1,16 +1,20 @@
-//! Databases for the library's `Sql`: what stands behind `sqlite:` names.
+//! Databases for the library's `Sql`: what stands behind `sqlite:` and `postgres:` names.
 //!
-//! * `context` has the names. A `client` is one communication: it hands its requests to the `pool` of its database, which
-//!   has the connections to it.
+//! * `context` has the names. A `client` is one communication: it hands its requests to the `pool` of its database,
+//!   which has the connections to it.
 //! * A request that is short is carried out at once, on the home's thread; all others on one of the `threads`. A
 //!   `request` comes and an `answer` goes as XDR, so both cross to threads as they are.
-//! * A `connection` is one to some database; `sqlite` makes such.
+//! * A `connection` is one to some database; `sqlite` and `postgres` make such.
 
 mod answer;
 mod client;
 mod connection;
 mod context;
+mod failure;
+mod options;
 mod pool;
+mod postgres;
+mod postgres_values;
 mod request;
 mod sqlite;
 mod threads;
@@ -25,9 +29,15 @@ use drystone_reactor::Reactor;
 
 /// What this crate adds to a program's system.
 pub static ADDITION: Addition = Addition {
-    contexts: &[Context {
-        scheme: "sqlite",
-        begin: |host| Box::new(context::Databases::new(&Reactor::of(host), context::Kind::Sqlite)),
-    }],
+    contexts: &[
+        Context {
+            scheme: "postgres",
+            begin: |host| Box::new(context::Databases::new(&Reactor::of(host), context::Kind::Postgres)),
+        },
+        Context {
+            scheme: "sqlite",
+            begin: |host| Box::new(context::Databases::new(&Reactor::of(host), context::Kind::Sqlite)),
+        },
+    ],
     ..Addition::NOTHING
 };

@@ -1,20 +1,24 @@
 //! The connections that a program has to one database. A request takes a free one, or waits until there is one; a
 //! transaction keeps its own.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::mem::take;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use drystone_reactor::{Errand, Expectation, Handler, Reactor, weakly};
+use drystone_reactor::{Errand, Expectation, Handler, Reactor, Time, weakly};
 use drystone_runtime::far::Waker;
 
 use crate::answer::Answer;
-use crate::connection::{Connection, Database, Failure, State};
+use crate::connection::{Connection, Database, State};
+use crate::failure::Failure;
 use crate::request::Asked;
 use crate::threads::Threads;
+
+/// How much longer than its own patience a database may take to say that it has none.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// See the head of this file.
 pub struct Pool {
@@ -42,6 +46,7 @@ struct Waiting {
     session: Rc<RefCell<Session>>,
     asked: Asked,
     until: Instant,
+    alarm: Time,
     _expectation: Expectation,
 }
 
@@ -53,8 +58,6 @@ pub struct Session {
     pub pinned: Option<Box<dyn Connection>>,
     pub answer: Option<Answer>,
     pub has_ended: bool,
-    /// A thread is at its request.
-    errand: Option<(Errand<Outcome>, Expectation)>,
 }
 
 /// The connection, if there is one now, and the answer.
@@ -95,8 +98,8 @@ impl Pool {
             let state = &mut *self.state.borrow_mut();
             if state.count == self.most {
                 let (session, _expectation) = (session.clone(), self.reactor.expect());
-                state.waiting.push_back(Waiting { session, asked, until, _expectation });
-                self.reactor.at(until, weakly(&self.me, |pool| pool.expire()));
+                let alarm = self.reactor.at(until, weakly(&self.me, |pool| pool.expire()));
+                state.waiting.push_back(Waiting { session, asked, until, alarm, _expectation });
                 return;
             }
             state.count += 1;
@@ -118,7 +121,7 @@ impl Pool {
 
     /// Has a thread carry a request out, by a new connection if there is none.
     pub fn run(&self, session: &Rc<RefCell<Session>>, connection: Option<Box<dyn Connection>>, asked: Asked) {
-        let database = self.database.clone();
+        let (database, is_open) = (self.database.clone(), connection.is_some());
         let work = move || -> Outcome {
             let mut connection = match connection.map_or_else(|| database.open(), Ok) {
                 Ok(connection) => connection,
@@ -129,8 +132,14 @@ impl Pool {
         };
         let (errand, work) = Errand::new(&self.reactor, work);
         let pool = self.me.upgrade().expect("it is used");
-        self.reactor.handle(errand.source(), Rc::new(Done { pool, session: session.clone() }));
-        session.borrow_mut().errand = Some((errand, self.reactor.expect()));
+        let (source, session) = (errand.source(), session.clone());
+        let (errand, expectation) = (RefCell::new(Some(errand)), self.reactor.expect());
+        let job = Rc::new(Job { pool, session, errand, alarm: Cell::new(None), _expectation: expectation });
+        self.reactor.handle(source, job.clone());
+        // To connect, and then to do what is asked.
+        let patience = if is_open { self.patience } else { 2 * self.patience } + GRACE;
+        let late = weakly(&Rc::downgrade(&job), |job| job.give_up());
+        job.alarm.set(Some(self.reactor.at(Instant::now() + patience, late)));
         self.threads.begin(work);
     }
 
@@ -144,8 +153,14 @@ impl Pool {
             Some((State::InTransaction, connection)) => session.borrow_mut().pinned = Some(connection),
             Some((State::Free, connection)) => self.state.borrow_mut().free.push(connection),
             Some((State::Broken, connection)) => {
-                self.state.borrow_mut().count -= 1;
-                self.threads.begin(|| drop(connection));
+                // Whatever has broken it has broken those that nobody uses, too.
+                let all: Vec<_> = {
+                    let state = &mut *self.state.borrow_mut();
+                    let all: Vec<_> = state.free.drain(..).chain([connection]).collect();
+                    state.count -= all.len();
+                    all
+                };
+                self.threads.begin(|| drop(all));
             }
             None => self.state.borrow_mut().count -= 1,
         }
@@ -153,10 +168,17 @@ impl Pool {
         self.let_in();
     }
 
+    /// Nobody waits for what a connection has done.
+    fn leave(&self, connection: Option<Box<dyn Connection>>) {
+        self.state.borrow_mut().count -= 1;
+        self.threads.begin(|| drop(connection));
+        self.let_in();
+    }
+
     /// Requests that wait go on, as far as there are connections.
     fn let_in(&self) {
         loop {
-            let (Waiting { session, asked, .. }, connection) = {
+            let (Waiting { session, asked, alarm, .. }, connection) = {
                 let state = &mut *self.state.borrow_mut();
                 if state.free.is_empty() && state.count == self.most {
                     return;
@@ -169,6 +191,7 @@ impl Pool {
                 state.count += usize::from(connection.is_none());
                 (waiting, connection)
             };
+            self.reactor.cancel(alarm);
             match connection {
                 Some(connection) => self.go_on(&session, connection, asked),
                 None => self.run(&session, None, asked),
@@ -206,20 +229,40 @@ fn tell(session: &Rc<RefCell<Session>>, answer: Answer) {
     pump.iter().for_each(Waker::wake);
 }
 
-/// Runs when a thread is done with a client's request.
-struct Done {
+/// A client's request that a thread is at.
+struct Job {
     pool: Rc<Pool>,
     session: Rc<RefCell<Session>>,
+    /// `None` when it is done.
+    errand: RefCell<Option<Errand<Outcome>>>,
+    /// When the client is answered in any case; `None`: it has been.
+    alarm: Cell<Option<Time>>,
+    _expectation: Expectation,
 }
 
-impl Handler for Done {
-    fn ready(&self) {
-        let outcome = self.session.borrow().errand.as_ref().and_then(|(errand, _)| errand.result());
-        if let Some(outcome) = outcome {
-            // Its source goes with it.
-            let errand = self.session.borrow_mut().errand.take();
-            self.pool.finish(&self.session, outcome);
-            drop(errand);
+impl Job {
+    /// The thread takes too long, for a server that doesn't say anything: what it does is nobody's any more.
+    fn give_up(&self) {
+        if self.alarm.take().is_some() {
+            let why = "the database has not answered in time, nor said why";
+            tell(&self.session, Answer::failed(&Failure::new(Failure::AWAY, why)));
         }
+    }
+}
+
+impl Handler for Job {
+    fn ready(&self) {
+        let outcome = self.errand.borrow().as_ref().and_then(Errand::result);
+        let Some((connection, answer)) = outcome else { return };
+        // Its source goes with it, and this handler.
+        let errand = self.errand.take();
+        match self.alarm.take() {
+            Some(alarm) => {
+                self.pool.reactor.cancel(alarm);
+                self.pool.finish(&self.session, (connection, answer));
+            }
+            None => self.pool.leave(connection),
+        }
+        drop(errand);
     }
 }

@@ -2,7 +2,7 @@
 
 use drystone_component::wire::Reader;
 
-use crate::connection::Failure;
+use crate::failure::Failure;
 
 /// A request.
 pub struct Asked {

@@ -1,8 +1,9 @@
 //! SQLite: a database in a file.
 //!
-//! A statement is short if its bytecode has no loop; what reads may take some steps at once. So requests by primary key,
-//! and single rows that a transaction adds, never go to a thread.
+//! A statement is short if its bytecode has no loop; what reads may take some steps at once. So requests by primary
+//! key, and single rows that a transaction adds, never go to a thread.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,8 +15,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Error, ErrorCode, OpenFlags, ToSql};
 
 use crate::answer::{Answer, Rows};
-use crate::connection::{Connection, Database, Failure, State};
-use crate::context::Options;
+use crate::connection::{Connection, Database, State};
+use crate::failure::Failure;
+use crate::options::Options;
 use crate::request::{Request, Statement, Value};
 
 /// Statements that a connection keeps prepared.
@@ -55,7 +57,13 @@ impl File {
         let watch = Arc::new(Watch::default());
         let seen = watch.clone();
         connection.progress_handler(STEPS, Some(move || seen.is_over()))?;
-        Ok(Open { connection, watch, options: self.options.clone(), paces: HashMap::new() })
+        Ok(Open {
+            connection,
+            watch,
+            options: self.options.clone(),
+            paces: RefCell::default(),
+            waits: self.options.busy,
+        })
     }
 }
 
@@ -124,13 +132,42 @@ enum Pace {
     Long,
 }
 
+/// The paces of statements that were used last.
+#[derive(Default)]
+struct Paces {
+    all: HashMap<Box<str>, Pace>,
+    /// Often the same comes again.
+    last: Option<(Box<str>, Pace)>,
+}
+
+impl Paces {
+    fn get(&mut self, sql: &str) -> Option<Pace> {
+        if let Some((last, pace)) = &self.last
+            && **last == *sql
+        {
+            return Some(*pace);
+        }
+        let pace = *self.all.get(sql)?;
+        self.last = Some((sql.into(), pace));
+        Some(pace)
+    }
+
+    fn set(&mut self, sql: &str, pace: Pace) {
+        if self.all.len() == PREPARED {
+            self.all.clear();
+        }
+        self.all.insert(sql.into(), pace);
+    }
+}
+
 /// A connection.
 struct Open {
     connection: rusqlite::Connection,
     watch: Arc<Watch>,
     options: Options,
-    /// Of the statements that were used last.
-    paces: HashMap<Box<str>, Pace>,
+    paces: RefCell<Paces>,
+    /// Milliseconds that are waited for a lock.
+    waits: u64,
 }
 
 impl Open {
@@ -139,9 +176,9 @@ impl Open {
     }
 
     /// The pace of a statement, by its bytecode.
-    fn pace(&mut self, sql: &str) -> Result<Pace, Error> {
-        if let Some(pace) = self.paces.get(sql) {
-            return Ok(*pace);
+    fn pace(&self, sql: &str) -> Result<Pace, Error> {
+        if let Some(pace) = self.paces.borrow_mut().get(sql) {
+            return Ok(pace);
         }
         let mut statement = self.connection.prepare(&format!("EXPLAIN {sql}"))?;
         let mut rows = statement.raw_query();
@@ -154,19 +191,15 @@ impl Open {
                 _ => {}
             }
         }
-        drop(rows);
-        drop(statement);
-        if self.paces.len() == PREPARED {
-            self.paces.clear();
-        }
-        self.paces.insert(sql.into(), pace);
+        self.paces.borrow_mut().set(sql, pace);
         Ok(pace)
     }
 
     /// Carries a statement out at once; `None`: that may take long.
-    fn try_now(&mut self, statement: &Statement<'_>, gives_rows: bool) -> Result<Option<Answer>, Error> {
-        let is_read = self.connection.prepare_cached(statement.sql)?.readonly();
-        let may = match self.pace(statement.sql)? {
+    fn try_now(&self, asked: &Statement<'_>, gives_rows: bool) -> Result<Option<Answer>, Error> {
+        let mut statement = self.connection.prepare_cached(asked.sql)?;
+        let is_read = statement.readonly();
+        let may = match self.pace(asked.sql)? {
             Pace::Short => is_read || self.is_in_transaction(),
             Pace::Steps => is_read,
             Pace::Long => false,
@@ -176,17 +209,23 @@ impl Open {
         }
         // A statement that writes would end its transaction if it were interrupted; but it is short.
         self.watch.set(if is_read { LOOKS } else { 0 }, 0);
-        Ok(Some(Answer::from(self.perform(statement, gives_rows)?)))
+        Ok(Some(self.perform_by(&mut statement, asked, gives_rows)?.into()))
     }
 
     /// Carries a statement out.
-    fn perform(
+    fn perform(&self, asked: &Statement<'_>, gives_rows: bool) -> Result<Result<Answer, Failure>, Error> {
+        let mut statement = self.connection.prepare_cached(asked.sql)?;
+        self.perform_by(&mut statement, asked, gives_rows)
+    }
+
+    /// The same, when it is prepared.
+    fn perform_by(
         &self,
+        statement: &mut rusqlite::Statement<'_>,
         Statement { sql, values }: &Statement<'_>,
         gives_rows: bool,
     ) -> Result<Result<Answer, Failure>, Error> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        if let Err(failure) = bind(&mut statement, values)? {
+        if let Err(failure) = bind(statement, values)? {
             return Ok(Err(failure));
         }
         let before = self.connection.total_changes();
@@ -212,9 +251,12 @@ impl Open {
         Ok(Ok(Answer::changed(changed as i64, id)))
     }
 
-    fn wait(&self, milliseconds: u64) {
-        // It only notes the number.
-        let _ = self.connection.busy_timeout(Duration::from_millis(milliseconds));
+    fn wait(&mut self, milliseconds: u64) {
+        if self.waits != milliseconds {
+            self.waits = milliseconds;
+            // It only notes the number.
+            let _ = self.connection.busy_timeout(Duration::from_millis(milliseconds));
+        }
     }
 
     fn begin(&self) -> Result<Result<Answer, Failure>, Error> {
@@ -282,25 +324,20 @@ fn adds(sql: &str) -> bool {
 
 /// Binds values to the parameters: `$2`, `?2` and `:2` are the second, and `?` the next.
 fn bind(statement: &mut rusqlite::Statement<'_>, values: &[Value<'_>]) -> Result<Result<(), Failure>, Error> {
-    let mut most = 0;
-    for parameter in 1..=statement.parameter_count() {
-        let number = statement.parameter_name(parameter).and_then(|name| name[1..].parse().ok());
-        let number: usize = number.unwrap_or(parameter);
-        let Some(value) = number.checked_sub(1).and_then(|index| values.get(index)) else {
-            return Ok(Err(wrong_number(number, values.len())));
-        };
-        most = most.max(number);
+    let number = |parameter: usize, statement: &rusqlite::Statement<'_>| {
+        let name = statement.parameter_name(parameter);
+        name.and_then(|name| name[1..].parse().ok()).unwrap_or(parameter)
+    };
+    let parameters = 1..=statement.parameter_count();
+    let most = parameters.clone().map(|parameter| number(parameter, statement)).max().unwrap_or(0);
+    if most != values.len() {
+        return Ok(Err(Failure::wrong_number(most, values.len())));
+    }
+    for parameter in parameters {
+        let value = number(parameter, statement).checked_sub(1).map_or(Value::Null, |index| values[index]);
         statement.raw_bind_parameter(parameter, value)?;
     }
-    if most < values.len() {
-        return Ok(Err(wrong_number(most, values.len())));
-    }
     Ok(Ok(()))
-}
-
-fn wrong_number(wanted: usize, given: usize) -> Failure {
-    let why = format!("the SQL has a parameter ${wanted} as its last, and {given} values are given");
-    Failure::new(Failure::PARAMETERS, why)
 }
 
 impl ToSql for Value<'_> {

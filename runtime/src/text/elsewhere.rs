@@ -1,6 +1,6 @@
 //! Sequences as bytes, for other programs: XDR (RFC 4506), a variable-length array of the elements that the
-//! [`Layout`] describes. A record is a structure of its fields in their order; one without fields is an unsigned int, 0,
-//! so that no number of elements fits into too few bytes.
+//! [`Layout`] describes. A record is a structure of its fields in their order; one without fields is an unsigned int,
+//! 0, so that no number of elements fits into too few bytes.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -10,9 +10,10 @@
 
 use alloc::vec::Vec;
 
-use drystone_component::form::{Form, Layout};
+use drystone_component::form::Layout;
 use drystone_component::{Parameter, Type};
 
+use super::layouts::layout_of;
 use super::{Held, Putting, Taking, Text};
 use crate::layout::{Fault, TextHead, Worker};
 use crate::long::Caller;
@@ -67,7 +68,7 @@ impl<T: Carried> Carried for Vec<T> {
 #[derive(Clone, Copy)]
 enum Places<'l> {
     /// In a message records are their fields.
-    Message(&'l [(usize, Layout)]),
+    Message(&'l [Parameter]),
     Record(&'l [(usize, Layout)]),
     /// So many elements.
     Sequence(&'l Layout, usize),
@@ -76,12 +77,26 @@ enum Places<'l> {
 impl<'l> Places<'l> {
     fn at(self, index: usize) -> (usize, &'l Layout) {
         match self {
-            Places::Message(places) | Places::Record(places) => (places[index].0, &places[index].1),
+            Places::Message(parameters) => (index, layout_in_message(&parameters[index])),
+            Places::Record(places) => (places[index].0, &places[index].1),
             Places::Sequence(element, count) => {
                 assert!(index < count, "a sequence has more elements in Rust");
                 (index, element)
             }
         }
+    }
+}
+
+/// What a value in a message is.
+fn layout_in_message(parameter: &Parameter) -> &'static Layout {
+    match parameter.ty {
+        Type::Integer => &Layout::Integer,
+        Type::Real => &Layout::Real,
+        Type::Boolean => &Layout::Boolean,
+        Type::Character => &Layout::Character,
+        Type::Text => &Layout::Text,
+        Type::Sequence => layout_of(parameter),
+        Type::Component => strange(),
     }
 }
 
@@ -270,28 +285,11 @@ impl Writing<'_> {
     }
 }
 
-/// The layouts of a message's values from here on, up to a component.
-fn layouts(parameters: &[Parameter]) -> Vec<(usize, Layout)> {
-    let of = |parameter: &Parameter| {
-        Some(match parameter.ty {
-            Type::Integer => Layout::Integer,
-            Type::Real => Layout::Real,
-            Type::Boolean => Layout::Boolean,
-            Type::Character => Layout::Character,
-            Type::Text => Layout::Text,
-            Type::Sequence => Layout::of(Form::new(parameter.form.get())),
-            Type::Component => return None,
-        })
-    };
-    parameters.iter().map_while(of).enumerate().collect()
-}
-
 impl Taking<'_> {
     /// The next value, a record or a sequence; it stays in the message, too.
     pub fn value<T: Carried>(&mut self) -> T {
-        let layouts = layouts(&self.values.parameters[self.next..]);
         let words = self.values.words.wrapping_add(self.next).cast_const();
-        let places = Places::Message(&layouts);
+        let places = Places::Message(&self.values.parameters[self.next..]);
         let mut reading = Reading { worker: self.worker, words, places, next: 0 };
         let value = T::take(&mut reading);
         self.next += reading.next;
@@ -302,10 +300,9 @@ impl Taking<'_> {
 impl Putting<'_> {
     /// The next value, a record or a sequence.
     pub fn value<T: Carried>(&mut self, value: &T) {
-        let layouts = layouts(&self.parameters[self.filled..]);
         let Putting { worker, is_out_of_memory, .. } = *self;
         let words = self.words.wrapping_add(self.filled);
-        let places = Places::Message(&layouts);
+        let places = Places::Message(&self.parameters[self.filled..]);
         let mut writing = Writing { worker, words, places, next: 0, is_out_of_memory };
         value.put(&mut writing);
         self.filled += writing.next;

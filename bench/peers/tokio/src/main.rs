@@ -17,6 +17,7 @@ mod mirror;
 mod monitor;
 mod processes;
 mod program;
+mod sql;
 
 use std::process::exit;
 use std::time::{Duration, Instant};
@@ -32,7 +33,7 @@ use crate::program::Program;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-const PROGRAMS: [Program; 8] = [
+const PROGRAMS: [Program; 11] = [
     mirror::producer_consumer::PROGRAM,
     mirror::eratosthenes::PROGRAM,
     mirror::token_ring::PROGRAM,
@@ -41,6 +42,9 @@ const PROGRAMS: [Program; 8] = [
     mirror::library::PROGRAM,
     mirror::mandelbrot::PROGRAM,
     processes::CREATION,
+    sql::INSERT,
+    sql::SELECT,
+    sql::ROWS,
 ];
 
 /// What measures something else than the time of a run.

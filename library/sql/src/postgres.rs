@@ -1,0 +1,285 @@
+//! PostgreSQL: a server, over TCP. All requests go to threads.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use postgres::config::SslMode;
+use postgres::error::SqlState;
+use postgres::fallible_iterator::FallibleIterator;
+use postgres::types::{FromSql, ToSql};
+use postgres::{Client, Column, Config, Error, NoTls};
+
+use crate::answer::{Answer, Rows};
+use crate::connection::{Connection, Database, State};
+use crate::failure::Failure;
+use crate::options::Options;
+use crate::postgres_values::{Parameter, Raw, as_value};
+use crate::request::{Request, Statement};
+
+/// Statements that a connection keeps prepared.
+const PREPARED: usize = 128;
+
+/// A connection that has been idle for longer is tried before it is used.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// A database at a server.
+pub struct Server {
+    config: Config,
+    options: Options,
+}
+
+impl Server {
+    /// The database of a name.
+    ///
+    /// # Errors
+    /// It isn't well-formed.
+    pub fn new(name: &str, options: Options) -> Result<Server, String> {
+        let mut config: Config = name.parse().map_err(|error: Error| said(&error))?;
+        if config.get_ssl_mode() == SslMode::Require {
+            return Err(
+                "TLS to PostgreSQL is not there: leave sslmode out, and use a network of your own".into()
+            );
+        }
+        let timeout = Duration::from_millis(options.timeout);
+        let own = format!("-c statement_timeout={}", options.timeout);
+        let given = config.get_options().map(|given| format!("{given} {own}")).unwrap_or(own);
+        config.options(&given).connect_timeout(timeout).keepalives_idle(Duration::from_secs(15));
+        // The server answers earlier if it is there, because it keeps the time of statements itself.
+        config.tcp_user_timeout(timeout + Duration::from_secs(5));
+        if config.get_application_name().is_none() {
+            config.application_name("drystone");
+        }
+        Ok(Server { config, options })
+    }
+
+    fn connect(&self) -> Result<Client, Failure> {
+        self.config.connect(NoTls).map_err(|error| failure(&error, Failure::REFUSED))
+    }
+}
+
+/// The same, as connections know it.
+pub struct Shared(pub Arc<Server>);
+
+impl Database for Shared {
+    fn open(&self) -> Result<Box<dyn Connection>, Failure> {
+        let client = self.0.connect()?;
+        let (server, used) = (self.0.clone(), Instant::now());
+        Ok(Box::new(Open { server, client, prepared: HashMap::new(), used, transaction: Transaction::None }))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Transaction {
+    None,
+    Goes,
+    /// A statement of it has failed: the server refuses all others.
+    Failed,
+}
+
+/// A connection.
+struct Open {
+    server: Arc<Server>,
+    client: Client,
+    prepared: HashMap<Box<str>, postgres::Statement>,
+    used: Instant,
+    transaction: Transaction,
+}
+
+impl Open {
+    /// Connects again if the server has been away meanwhile. What is under way isn't done twice.
+    fn refresh(&mut self) -> Result<(), Failure> {
+        let is_idle = self.used.elapsed() > IDLE;
+        if self.transaction != Transaction::None
+            || !(self.client.is_closed() || is_idle && self.client.is_valid(IDLE).is_err())
+        {
+            return Ok(());
+        }
+        self.prepared.clear();
+        self.client = self.server.connect()?;
+        Ok(())
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<postgres::Statement, Error> {
+        if let Some(statement) = self.prepared.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(sql)?;
+        if self.prepared.len() == PREPARED {
+            self.prepared.clear();
+        }
+        self.prepared.insert(sql.into(), statement.clone());
+        Ok(statement)
+    }
+
+    /// Carries a statement out. If a table has changed since it was prepared, it is prepared again.
+    fn perform(&mut self, asked: &Statement<'_>, gives_rows: bool) -> Result<Result<Answer, Failure>, Error> {
+        let done = self.perform_prepared(asked, gives_rows);
+        match done {
+            Err(error) if error.code() == Some(&SqlState::FEATURE_NOT_SUPPORTED) => {
+                let was_known = self.prepared.remove(asked.sql).is_some();
+                if !was_known || self.transaction != Transaction::None {
+                    return Err(error);
+                }
+                self.perform_prepared(asked, gives_rows)
+            }
+            done => done,
+        }
+    }
+
+    fn perform_prepared(
+        &mut self,
+        Statement { sql, values }: &Statement<'_>,
+        gives_rows: bool,
+    ) -> Result<Result<Answer, Failure>, Error> {
+        let statement = self.prepare(sql)?;
+        let wanted = statement.params().len();
+        if wanted != values.len() {
+            return Ok(Err(Failure::wrong_number(wanted, values.len())));
+        }
+        let parameters: Vec<Parameter<'_>> = values.iter().copied().map(Parameter).collect();
+        if !gives_rows {
+            let parameters: Vec<&(dyn ToSql + Sync)> =
+                parameters.iter().map(|it| it as &(dyn ToSql + Sync)).collect();
+            let changed = self.client.execute(&statement, &parameters)?;
+            return Ok(Ok(Answer::changed(changed as i64, 0)));
+        }
+        let columns = statement.columns();
+        if let Some(column) = columns.iter().find(|column| !Raw::accepts(column.type_())) {
+            return Ok(Err(strange(column)));
+        }
+        let names: Vec<&str> = columns.iter().map(Column::name).collect();
+        let mut all = Rows::new(names.iter().copied(), self.server.options.rows);
+        let mut rows = self.client.query_raw(&statement, &parameters)?;
+        while let Some(row) = rows.next()? {
+            if let Err(failure) = all.begin() {
+                return Ok(Err(failure));
+            }
+            for (index, column) in columns.iter().enumerate() {
+                let Raw(bytes) = row.try_get(index)?;
+                let mut made = String::new();
+                match as_value(column.type_(), bytes, &mut made) {
+                    Some(value) => all.put(value),
+                    None => return Ok(Err(strange(column))),
+                }
+            }
+        }
+        Ok(Ok(all.answer()))
+    }
+
+    fn script(&mut self, sql: &str) -> Result<Result<Answer, Failure>, Error> {
+        let done = self.client.batch_execute(sql);
+        if self.transaction == Transaction::None {
+            // Nothing of it that has begun goes on.
+            self.client.batch_execute("ROLLBACK")?;
+        }
+        done.map(|()| Ok(Answer::done()))
+    }
+
+    fn begin(&mut self) -> Result<Result<Answer, Failure>, Error> {
+        if self.transaction != Transaction::None {
+            return Ok(Err(Failure::in_transaction()));
+        }
+        self.client.batch_execute("BEGIN")?;
+        self.transaction = Transaction::Goes;
+        Ok(Ok(Answer::done()))
+    }
+
+    fn end(&mut self, sql: &str) -> Result<Result<Answer, Failure>, Error> {
+        let before = std::mem::replace(&mut self.transaction, Transaction::None);
+        if before == Transaction::None {
+            return Ok(Err(Failure::no_transaction()));
+        }
+        self.client.batch_execute(sql)?;
+        if before == Transaction::Failed && sql == "COMMIT" {
+            let why = "a statement of the transaction has failed, so it is rolled back";
+            return Ok(Err(Failure::new(Failure::FAILED, why)));
+        }
+        Ok(Ok(Answer::done()))
+    }
+}
+
+impl Connection for Open {
+    fn now(&mut self, _: &Request<'_>) -> Option<Answer> {
+        None
+    }
+
+    fn run(&mut self, request: &Request<'_>) -> Answer {
+        if let Err(failure) = self.refresh() {
+            return Answer::failed(&failure);
+        }
+        let done = match request {
+            Request::Execute(statement) | Request::Query(statement) if controls(statement.sql) => {
+                let why = "transactions begin and end by Begin, Commit and Rollback";
+                Ok(Err(Failure::new("0A000", why)))
+            }
+            Request::Execute(statement) => self.perform(statement, false),
+            Request::Query(statement) => self.perform(statement, true),
+            Request::Script(sql) => self.script(sql),
+            Request::Begin => self.begin(),
+            Request::Commit => self.end("COMMIT"),
+            Request::Rollback => self.end("ROLLBACK"),
+        };
+        self.used = Instant::now();
+        match done {
+            Ok(answer) => answer.into(),
+            Err(error) => {
+                if self.transaction != Transaction::None {
+                    self.transaction = Transaction::Failed;
+                }
+                Answer::failed(&failure(&error, Failure::AWAY))
+            }
+        }
+    }
+
+    fn state(&self) -> State {
+        match self.transaction {
+            _ if self.client.is_closed() => State::Broken,
+            Transaction::None => State::Free,
+            Transaction::Goes | Transaction::Failed => State::InTransaction,
+        }
+    }
+}
+
+/// Whether it begins or ends a transaction, which this has to know.
+fn controls(sql: &str) -> bool {
+    let word =
+        sql.split(|c: char| !c.is_ascii_alphabetic()).find(|word| !word.is_empty()).unwrap_or_default();
+    ["begin", "start", "commit", "end", "rollback", "abort"].iter().any(|it| word.eq_ignore_ascii_case(it))
+}
+
+fn strange(column: &Column) -> Failure {
+    let (name, ty) = (column.name(), column.type_());
+    Failure::new(
+        "0A000",
+        format!("the column {name} is of the type {ty}: ask for it as a text ({name}::text)"),
+    )
+}
+
+/// An error as SQLSTATE has it; `otherwise` if it isn't the server's.
+fn failure(error: &Error, otherwise: &'static str) -> Failure {
+    match error.as_db_error() {
+        Some(error) => {
+            let mut why = error.message().to_string();
+            if let Some(detail) = error.detail() {
+                why += &format!(" ({detail})");
+            }
+            Failure { code: error.code().code().to_string().into(), why }
+        }
+        None => Failure::new(otherwise, said(error)),
+    }
+}
+
+/// An error with its causes.
+fn said(error: &Error) -> String {
+    let mut why = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !why.contains(&more) {
+            why += &format!(": {more}");
+        }
+        cause = error.source();
+    }
+    why
+}
