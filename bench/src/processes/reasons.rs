@@ -48,6 +48,11 @@ pub fn of(row: &str) -> Option<&'static str> {
              procedures with frames (2700), texts that are cut, searched, joined and dropped (5200); the \
              rest is spread thin"
         }
+        "http library keep-alive 1000" => {
+            "in a profile, two fifths of the time are the kernel's, a seventh is spent between hyper and the \
+             service, a seventh by memory that is taken and given back for each request, and the rest is spread \
+             thin: each request begins and ends a process of its own"
+        }
         "delay delete 10^6 servers" => {
             "the program takes a million answers first: within one time slice ten thousand servers become \
              ready to end, and they run before who wakes later, first in, first out"
