@@ -11,6 +11,7 @@ mod client;
 mod connection;
 mod context;
 mod failure;
+mod interfaces;
 mod options;
 mod pool;
 mod postgres;
@@ -18,11 +19,6 @@ mod postgres_values;
 mod request;
 mod sqlite;
 mod threads;
-
-#[allow(missing_docs, unused_qualifications)]
-mod interfaces {
-    include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
-}
 
 use drystone_kortex::{Addition, Context};
 use drystone_reactor::Reactor;
