@@ -198,8 +198,8 @@ unsafe fn whose(p: *mut Process, instance: *mut Instance, mut interface: *const 
     }
 }
 
-/// A second line that names what is missing or in the way, where the compiler has told what stands at the location; `why` a
-/// far side was lost, if that is what was in the way.
+/// A second line that names what is missing or in the way, where the compiler has told what stands at the location;
+/// `why` a far side was lost, if that is what was in the way.
 fn advice(program: &Program, failure: &Failure, why: Option<String>) -> String {
     if !failure.reason.is_empty() {
         let why = why.map_or(String::new(), |why| format!(" ({why})"));

@@ -55,8 +55,9 @@ fn declared(program: &Program, record: &Record) -> String {
     format!(
         "/// The record {}.\n\
          #[derive(Clone, Debug, Default, PartialEq)]\n\
-         #[allow(non_camel_case_types, non_snake_case, unused_variables)]\n\
+         #[allow(non_camel_case_types, non_snake_case)]\n\
          pub struct {in_rust} {{\n{fields}}}\n\
+         #[allow(unused_variables)]\n\
          impl {RUNTIME}::Carried for {in_rust} {{\n\
          fn take(from: &mut {RUNTIME}::Reading<'_>) -> Self {{\n\
          from.record(|from| {in_rust} {{\n{takes}}})\n}}\n\

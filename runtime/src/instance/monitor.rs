@@ -161,7 +161,8 @@ unsafe fn stays(w: *mut Worker, p: *mut Process) -> Status {
     Status::Leave
 }
 
-/// What conditions of a component read has changed, though nobody had its lock: they are tested as soon as nobody has it.
+/// What conditions of a component read has changed, though nobody had its lock: they are tested as soon as nobody has
+/// it.
 ///
 /// # Safety
 /// `w` is the home worker, whose scheduler has control; `instance` is live.

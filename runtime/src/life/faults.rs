@@ -1,6 +1,6 @@
 //! The errors that have ended isolated components (language reference, section 10). An error is known as long as the
-//! dead component's block stands in its container, as a record of `Fault`. A component elsewhere, whose domain has come to
-//! an end, stays in its container; its domain knows why.
+//! dead component's block stands in its container, as a record of `Fault`. A component elsewhere, whose domain has come
+//! to an end, stays in its container; its domain knows why.
 //!
 //! # Safety of this module: *at home*
 //! `w` is the home worker, on its own thread. Records belong to its heap.

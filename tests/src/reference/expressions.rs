@@ -215,7 +215,8 @@ fn contains(facets: &[Facet], wanted: &[Facet]) -> bool {
     wanted.iter().all(|one| facets.iter().any(|facet| facet.interface == one.interface))
 }
 
-/// A record of `Fault`. Nothing is known here of texts of programs, so place and text say no more than that there is one.
+/// A record of `Fault`. Nothing is known here of texts of programs, so place and text say no more than that there is
+/// one.
 fn fault(kind: Kind) -> Value {
     let text = |text: String| Value::Text(text.into_bytes());
     Value::Record(vec![text(kind.to_string()), text(kind.to_string()), text("?".into())])
