@@ -10,7 +10,7 @@ use clap::Args;
 use crate::places;
 
 /// The subjects, named like their pages, and the paths that each measures. Peers and the bench itself don't count.
-pub const SUBJECTS: [(&str, &[&str]); 6] = [
+pub const SUBJECTS: [(&str, &[&str]); 7] = [
     (
         "processes",
         &[
@@ -61,6 +61,18 @@ pub const SUBJECTS: [(&str, &[&str]); 6] = [
     ),
     ("kernel", &["kortex", "platform/pc/machine", "systems/microkernel", "systems/blocks", "systems/joints"]),
     ("specialise", &["specialise"]),
+    (
+        "services",
+        &[
+            "runtime",
+            "compiler",
+            "kortex/src",
+            "platform/linux/http",
+            "platform/linux/reactor",
+            "library",
+            "programs/service",
+        ],
+    ),
 ];
 
 /// Before the commit, in the list of what figures were made with.

@@ -1,9 +1,10 @@
 //! Every figure that Drystone quotes comes out of this command, measured beside its peers in the same run:
 //!
 //! ```text
-//! cargo run --release -p drystone-bench -- processes|bindings|composite|handlers|kernel|specialise [--quick] [--json]
+//! cargo run --release -p drystone-bench -- SUBJECT [--quick] [--json]
 //! ```
 //!
+//! The subjects are `processes`, `bindings`, `composite`, `handlers`, `kernel`, `specialise` and `services`.
 //! Without options it measures in full and rewrites `docs/figures/SUBJECT.md` and its plots. `--quick` measures the
 //! headline rows only, within two minutes; `--json` prints a line for each row and nothing else on standard output.
 //! What goes on, and what goes wrong, is told on standard error. `all` measures all subjects in full, and `ages` has
@@ -41,6 +42,7 @@ mod processes;
 mod readme;
 mod row;
 mod server;
+mod services;
 mod specialise;
 mod statistics;
 mod turns;
@@ -75,6 +77,8 @@ enum Subject {
     Kernel(Extent),
     /// The specialiser on real layered C, paper on copy elimination by program specialisation.
     Specialise(Extent),
+    /// Web services with a database.
+    Services(Extent),
     /// All of these, one after the other, for pages of one day and one commit.
     All,
     /// Has each page say whether it is older than what it measures.
@@ -169,6 +173,7 @@ fn main() -> ExitCode {
         Subject::Far(far) => far.run(),
         Subject::Increment(increment) => increment.run(),
         Subject::Specialise(extent) => specialise(extent),
+        Subject::Services(extent) => services(extent),
         Subject::All => all(),
         Subject::Ages(ages) => ages.run(),
         Subject::Guard(guard) => guard.run(),
@@ -268,6 +273,15 @@ fn specialise(extent: Extent) -> Result<(), String> {
     let sections = specialise::sections(&rows)?;
     if extent.is_for_page() {
         page::write(&specialise::page(&rows, &sections), &rows)?;
+    }
+    extent.end(&rows)
+}
+
+fn services(extent: Extent) -> Result<(), String> {
+    let effort = if extent.quick { services::Effort::QUICK } else { services::Effort::FULL };
+    let rows = extent.rows(&mut |tell| services::measure(effort, tell))?;
+    if extent.is_for_page() {
+        page::write(&services::page(&rows), &rows)?;
     }
     extent.end(&rows)
 }

@@ -1,7 +1,7 @@
 //! A server in a process of its own, pinned to one processor; its clients have the others.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -30,12 +30,7 @@ impl Listening {
         let name = command.get_program().display().to_string();
         let fail = |error: std::io::Error| format!("{name}: {error}");
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let all = sched_getaffinity(None).map_err(|error| fail(error.into()))?;
-        let child =
-            sched_setaffinity(None, &last(&all, cores)).map_err(Into::into).and_then(|()| command.spawn());
-        let restored = sched_setaffinity(None, &all);
-        let mut process = Listening(child.map_err(fail)?);
-        restored.map_err(|error| fail(error.into()))?;
+        let mut process = Listening::spawn(command, cores).map_err(fail)?;
         let output = process.0.stdout.take().expect("standard output is a pipe");
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line).map_err(fail)?;
@@ -50,11 +45,26 @@ impl Listening {
         self.0.id()
     }
 
-    /// Starts a command without output on all processors, and waits until it listens at that address.
-    pub fn start_silent(mut command: Command, address: SocketAddr) -> Result<Listening, String> {
+    /// Starts a command on so many processors.
+    fn spawn(mut command: Command, cores: usize) -> io::Result<Listening> {
+        let all = sched_getaffinity(None)?;
+        sched_setaffinity(None, &last(&all, cores))?;
+        let child = command.spawn();
+        let restored = sched_setaffinity(None, &all);
+        let process = Listening(child?);
+        restored?;
+        Ok(process)
+    }
+
+    /// Starts a command without output on so many processors, and waits until it listens at that address.
+    pub fn start_silent(
+        mut command: Command,
+        address: SocketAddr,
+        cores: usize,
+    ) -> Result<Listening, String> {
         let name = command.get_program().display().to_string();
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let process = Listening(command.spawn().map_err(|error| format!("{name}: {error}"))?);
+        let process = Listening::spawn(command, cores).map_err(|error| format!("{name}: {error}"))?;
         let start = Instant::now();
         while TcpStream::connect(address).is_err() {
             if start.elapsed() > PATIENCE {

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::execute::processors;
 use crate::server::{Listening, free_address};
 
 /// It runs until this is dropped.
@@ -20,7 +21,7 @@ impl Nats {
         let address = free_address()?;
         let mut command = Command::new(executable());
         command.args(["-a", &address.ip().to_string(), "-p", &address.port().to_string()]);
-        let process = Listening::start_silent(command, address)
+        let process = Listening::start_silent(command, address, processors())
             .map_err(|why| format!("{why} (go install github.com/nats-io/nats-server/v2@latest)"))?;
         Ok(Nats { _process: process, address })
     }

@@ -259,7 +259,7 @@ impl Redis {
         let mut command = Command::new("redis-server");
         command.args(["--port", &address.port().to_string(), "--save", ""]);
         command.args(["--appendonly", "yes", "--appendfsync", "always"]).current_dir(folder.path());
-        Ok(Redis { _process: Listening::start_silent(command, address)?, address })
+        Ok(Redis { _process: Listening::start_silent(command, address, processors())?, address })
     }
 
     /// Microseconds of a chain of gets: single ones, or by a script.
