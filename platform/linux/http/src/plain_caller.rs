@@ -93,7 +93,8 @@ fn request(service: &Service, values: &Outgoing<'_>) -> Result<Request<Full<Byte
         let token = HeaderValue::from_str(&format!("Bearer {token}")).map_err(|error| error.to_string())?;
         fields.insert(AUTHORIZATION, token);
     }
-    let is_path = target.starts_with(b"/");
+    // Behind the path of the site's name: another first character would lead to another place.
+    let is_path = path.is_empty() || path.starts_with(b"/");
     let request = Request::builder().method(method).uri(&target[..]).body(Full::new(body.to_vec().into()));
     let wrong = || format!("{} is no path", target.escape_ascii());
     let mut request = request.ok().filter(|_| is_path).ok_or_else(wrong)?;

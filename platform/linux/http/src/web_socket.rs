@@ -269,7 +269,11 @@ impl Conversation {
         if state.leaves.is_some() {
             return Arrival::Closed;
         }
+        let had_none = state.arrived.is_none();
         self.read(state);
+        if !hears && had_none && state.arrived.is_some() {
+            wake(&state.pumps);
+        }
         match (&state.arrived, &state.end) {
             (Some((message, _)), _) if hears => Arrival::Message(*message),
             (_, None) => Arrival::Nothing,
