@@ -114,23 +114,27 @@ fn does_what_it_must(program: &Path) {
     }
     let Ok(expected) = fs::read_to_string(program.with_extension("expected")) else { return };
     let text = fs::read_to_string(program).expect("it can be read");
-    if text.lines().any(|line| line.starts_with("IMPORT ") && (line.contains("Time") || line.contains("Log")))
-    {
-        // Calendars need an operating system.
-        let path = program.to_str().expect("a plain path");
+    let imports = |name: &str| text.lines().any(|line| line.starts_with("IMPORT ") && line.contains(name));
+    let path = program.to_str().expect("a plain path");
+    let refused = |why: &str| {
         let refused = drystone(Path::new("/"), &["run", "--platform", "pc", path]);
-        return assert!(complaint(&refused).contains("is NATIVE, and nothing here carries it"));
+        assert!(complaint(&refused).contains(why), "{path}: {}", complaint(&refused));
+    };
+    // Calendars and databases need an operating system.
+    if imports("Time") || imports("Log") {
+        return refused("is NATIVE, and nothing here carries it");
+    } else if imports("Sql") {
+        return refused("there is no naming context sqlite");
     }
     let arguments = fs::read_to_string(program.with_extension("args")).unwrap_or_default();
     let folder = program.parent().expect("a program is in a folder");
     let files = arguments.lines().filter(|argument| folder.join(argument).is_file());
     let files: Vec<&str> = files.flat_map(|file| ["--files", file]).collect();
-    let name = program.to_str().expect("a plain path");
-    let mut command = run(folder, &[&["--platform", "pc", "--files", "."], &files[..]].concat(), name);
+    let mut command = run(folder, &[&["--platform", "pc", "--files", "."], &files[..]].concat(), path);
     command.arg("--").args(arguments.lines());
     command.stdin(File::open(program.with_extension("in")).map_or_else(|_| Stdio::null(), Stdio::from));
     let output = output(command);
-    assert_eq!((printed(&output), status(&output)), (expected, 0), "{name}: {}", complaint(&output));
+    assert_eq!((printed(&output), status(&output)), (expected, 0), "{path}: {}", complaint(&output));
 }
 
 #[test]
