@@ -140,17 +140,27 @@ impl Queued {
         self.settle();
     }
 
-    /// Waiters come first if their conditions have changed without a release. Nobody has the lock alone.
-    #[inline]
+    /// Lets processes in that wait to enter, or, if conditions have changed without a release, first those that await
+    /// these. Nobody has the lock alone.
+    #[inline(always)]
     fn admit_next(self) {
-        // SAFETY: the component is live, and the rare part is there.
-        if unsafe { (*self.rare).changed } && !self.is_shared() {
-            // SAFETY: the rare part is there.
-            unsafe { (*self.rare).changed = false };
-            self.left_alone(EVERYTHING);
+        // SAFETY: the rare part is there.
+        if unsafe { (*self.rare).changed } {
+            self.test_changed();
         } else {
             self.admit();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn test_changed(self) {
+        if self.is_shared() {
+            return self.admit();
+        }
+        // SAFETY: the rare part is there.
+        unsafe { (*self.rare).changed = false };
+        self.left_alone(EVERYTHING);
     }
 
     /// Waiters whose conditions hold enter in order, as far as they may. Nobody has the lock alone.
