@@ -34,6 +34,7 @@ impl Queued {
     }
 
     /// A process that had the lock alone has given it up.
+    #[inline(always)]
     pub fn left_alone(self, written: u64) {
         self.admit_awaiting(written);
         self.finish_release();
@@ -132,6 +133,7 @@ impl Queued {
     }
 
     /// Processes that wait to enter come last, if no waiter has the lock alone, or will.
+    #[inline(always)]
     fn finish_release(self) {
         // SAFETY: the component is live, and the rare part is there.
         if unsafe { (*self.instance).lock & EXCLUSIVE_BIT == 0 && (*self.rare).granted.is_null() } {
@@ -164,7 +166,7 @@ impl Queued {
     }
 
     /// Waiters whose conditions hold enter in order, as far as they may. Nobody has the lock alone.
-    #[inline]
+    #[inline(always)]
     fn admit_awaiting(self, written: u64) {
         // SAFETY: nobody has a reference to what is awaited.
         match unsafe { alone(self.w, self.awaiting(), written) } {
