@@ -272,6 +272,32 @@ fn a_transaction_is_done_as_a_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_transaction_that_is_lost_is_not_done_in_part() {
+    with_each(4, |asker, _| {
+        let numbers = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c";
+        let endless = &format!("1 E INSERT INTO t {numbers}");
+        asker.expect(&[
+            ("1 S CREATE TABLE t (a BIGINT)", "done"),
+            ("1 B ", "done"),
+            ("1 E INSERT INTO t VALUES (1)", "changed 1.."),
+            (endless, "failed 57014.."),
+            ("1 E INSERT INTO t VALUES (2)", "failed 25P02.."),
+            ("1 B ", "failed 25P02.."),
+            ("1 S INSERT INTO t VALUES (2)", "failed 25P02.."),
+            ("2 Q SELECT count(*) AS n FROM t", "n;i0"),
+            ("1 C ", "failed 25P02.."),
+            ("1 Q SELECT count(*) AS n FROM t", "n;i0"),
+            ("1 E INSERT INTO t VALUES (3)", "changed 1.."),
+            ("1 B ", "done"),
+            (endless, "failed 57014.."),
+            ("1 R ", "done"),
+            ("1 R ", "failed 25P01.."),
+            ("1 Q SELECT a FROM t", "a;i3"),
+        ]);
+    });
+}
+
+#[test]
 fn statements_and_scripts_do_not_begin_or_end_transactions() {
     with_each(1, |asker, is_sqlite| {
         asker.expect(&[
@@ -440,16 +466,23 @@ fn a_server_goes_and_comes_back() {
         ("1 E INSERT INTO t VALUES ($1)|i1", "changed 1 0"),
         ("2 B ", "done"),
         ("2 E INSERT INTO t VALUES ($1)|i2", "changed 1 0"),
+        ("3 B ", "done"),
+        ("3 E INSERT INTO t VALUES ($1)|i3", "changed 1 0"),
     ]);
     postgres.control("stop");
     asker.expect(&[
         ("2 C ", "failed.."),
+        ("3 E INSERT INTO t VALUES ($1)|i3", "failed.."),
         ("1 Q SELECT a FROM t", "failed.."),
         ("1 Q SELECT a FROM t", "failed 08001.."),
     ]);
     postgres.control("start");
     asker.expect(&[
         ("1 Q SELECT a FROM t", "a;i1"),
+        // What has been lost is not done in part.
+        ("3 E INSERT INTO t VALUES ($1)|i3", "failed 25P02.."),
+        ("3 R ", "done"),
+        ("3 Q SELECT a FROM t", "a;i1"),
         ("2 B ", "done"),
         ("2 Q SELECT a FROM t WHERE a = $1|i1", "a;i1"),
         ("2 C ", "done"),

@@ -72,6 +72,11 @@ impl Asked {
         Asked { message: "Rollback", values: Vec::new() }
     }
 
+    /// Whether the client's transaction is over afterwards, if there is one.
+    pub fn ends(&self) -> bool {
+        matches!(self.message, "Commit" | "Rollback")
+    }
+
     /// Reads it.
     ///
     /// # Errors
