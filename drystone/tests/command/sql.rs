@@ -272,6 +272,136 @@ fn a_transaction_is_done_as_a_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_transaction_that_is_lost_is_not_done_in_part() {
+    with_each(4, |asker, _| {
+        let numbers = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c";
+        let endless = &format!("1 E INSERT INTO t {numbers}");
+        asker.expect(&[
+            ("1 S CREATE TABLE t (a BIGINT)", "done"),
+            ("1 B ", "done"),
+            ("1 E INSERT INTO t VALUES (1)", "changed 1.."),
+            (endless, "failed 57014.."),
+            ("1 E INSERT INTO t VALUES (2)", "failed 25P02.."),
+            ("1 B ", "failed 25P02.."),
+            ("1 S INSERT INTO t VALUES (2)", "failed 25P02.."),
+            ("2 Q SELECT count(*) AS n FROM t", "n;i0"),
+            ("1 C ", "failed 25P02.."),
+            ("1 Q SELECT count(*) AS n FROM t", "n;i0"),
+            ("1 E INSERT INTO t VALUES (3)", "changed 1.."),
+            ("1 B ", "done"),
+            (endless, "failed 57014.."),
+            ("1 R ", "done"),
+            ("1 R ", "failed 25P01.."),
+            ("1 Q SELECT a FROM t", "a;i3"),
+        ]);
+    });
+}
+
+#[test]
+fn statements_and_scripts_do_not_begin_or_end_transactions() {
+    with_each(1, |asker, is_sqlite| {
+        asker.expect(&[
+            ("1 S CREATE TABLE t (a INTEGER)", "done"),
+            ("1 S BEGIN; INSERT INTO t VALUES (1); nonsense", "failed 42.."),
+            ("1 S BEGIN; INSERT INTO t VALUES (1)", "done"),
+            ("1 Q SELECT count(*) AS n FROM t", "n;i0"),
+            ("1 S BEGIN; INSERT INTO t VALUES (1); COMMIT", "done"),
+            ("1 E BEGIN", "failed 0A000.."),
+            ("1 E BEGIN IMMEDIATE", "failed 0A000.."),
+            (
+                "1 Q /* a /* and b */ SELECT */ SAVEPOINT a",
+                if is_sqlite { "failed 42.." } else { "failed 0A000.." },
+            ),
+            ("1 B ", "done"),
+            ("1 E INSERT INTO t VALUES (2)", "changed 1.."),
+            ("1 E ; /* a */ COMMIT", "failed 0A000.."),
+            ("1 Q COMMIT", "failed 0A000.."),
+            ("1 R ", "done"),
+            ("1 Q ROLLBACK", "failed 0A000.."),
+            ("1 Q SELECT a FROM t", "a;i1"),
+            ("1 B ", "done"),
+            ("1 S INSERT INTO t VALUES (2); INSERT INTO t VALUES (3)", "done"),
+            ("1 E DELETE FROM t WHERE a = 3", "changed 1 0"),
+            ("1 C ", "done"),
+            ("1 Q SELECT a FROM t ORDER BY a", "a;i1;i2"),
+            ("1 B ", "done"),
+        ]);
+        if is_sqlite {
+            asker.expect(&[
+                ("1 S COMMIT; INSERT INTO t VALUES (4)", "failed 0A000.."),
+                ("1 E INSERT INTO t VALUES (5)", "changed 1.."),
+                ("1 R ", "done"),
+            ]);
+        } else {
+            asker.expect(&[
+                ("1 S COMMIT", "failed 2D000.."),
+                ("1 E INSERT INTO t VALUES (5)", "failed 25P02.."),
+                ("1 R ", "done"),
+                ("1 E PREPARE transaction 'x'", "failed 0A000.."),
+            ]);
+        }
+        asker.expect(&[("1 Q SELECT a FROM t ORDER BY a", "a;i1;i2")]);
+    });
+}
+
+#[test]
+fn a_row_that_is_added_has_its_own_number() {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let mut asker = Asker::start(folder.path(), "sqlite:shop.db", 1);
+    asker.expect(&[
+        ("1 S CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER UNIQUE); CREATE TABLE u (a INTEGER)", "done"),
+        ("1 S CREATE TABLE w (a INTEGER PRIMARY KEY) WITHOUT ROWID", "done"),
+        ("1 E INSERT INTO t VALUES (7, 1)", "changed 1 7"),
+        ("2 E INSERT INTO t VALUES (9, 1) ON CONFLICT (b) DO UPDATE SET b = 2", "changed 1 0"),
+        ("2 E INSERT INTO w VALUES (5)", "changed 1 0"),
+        ("2 E INSERT OR IGNORE INTO t VALUES (7, 3)", "changed 0 0"),
+        ("2 E UPDATE t SET b = 1", "changed 1 0"),
+        ("1 E INSERT INTO u (rowid, a) VALUES (7, 1)", "changed 1 7"),
+        ("1 E REPLACE INTO t VALUES (7, 3)", "changed 1 7"),
+        ("1 E /* the next */ INSERT INTO t VALUES (NULL, 5)", "changed 1 8"),
+        ("1 E WITH c(n) AS (SELECT 20) INSERT INTO t SELECT n, n FROM c", "changed 1 20"),
+        // Some are carried out at once, and some are not.
+        ("1 Q EXPLAIN QUERY PLAN SELECT a FROM u", "id,parent,notused,detail;.."),
+        ("1 Q EXPLAIN QUERY PLAN SELECT a FROM u", "id,parent,notused,detail;.."),
+        ("1 Q SELECT lower('A') AS a, a AS b FROM u", "a,b;ta,i1"),
+        ("1 E ALTER TABLE u ADD c", "changed 0 0"),
+        ("1 Q SELECT * FROM u", "a,c;i1,n"),
+    ]);
+    // The last connection takes its log along.
+    let log = folder.path().join("shop.db-wal");
+    assert!(log.exists());
+    asker.expect(&[("1 D ", "deleted"), ("2 D ", "deleted")]);
+    let begin = Instant::now();
+    while log.exists() {
+        assert!(begin.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn an_answer_that_is_too_large_is_refused() {
+    with_each(4, |asker, is_sqlite| {
+        let many = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 5)";
+        let value = if is_sqlite { "zeroblob(20000000)" } else { "repeat('x', 20000000)" };
+        asker.expect(&[
+            (&format!("1 Q {many} SELECT {value} FROM c"), "failed 54000 4 rows take more than 64 MB.."),
+            ("1 Q SELECT 1 AS a", "a;i1"),
+        ]);
+        if !is_sqlite {
+            let begin = Instant::now();
+            asker.expect(&[
+                ("1 B ", "done"),
+                ("1 Q SELECT generate_series(1, 100000000)", "failed 54000 there are more than 20 rows.."),
+                ("1 Q SELECT 1", "failed 25P02.."),
+                ("1 R ", "done"),
+                ("1 Q SELECT 1 AS a", "a;i1"),
+            ]);
+            assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+        }
+    });
+}
+
+#[test]
 fn a_request_waits_for_a_connection_and_not_for_ever() {
     with_each(1, |asker, _| {
         asker.expect(&[("1 S CREATE TABLE t (a INTEGER)", "done"), ("1 B ", "done")]);
@@ -330,22 +460,29 @@ fn a_server_goes_and_comes_back() {
         ("1 Q SELECT 1", "failed 28P01 password authentication failed.."),
         ("1 B ", "failed 28P01.."),
     ]);
-    let mut asker = postgres.asker(2);
+    let mut asker = postgres.asker(3);
     asker.expect(&[
         ("1 S CREATE TABLE t (a INTEGER)", "done"),
         ("1 E INSERT INTO t VALUES ($1)|i1", "changed 1 0"),
         ("2 B ", "done"),
         ("2 E INSERT INTO t VALUES ($1)|i2", "changed 1 0"),
+        ("3 B ", "done"),
+        ("3 E INSERT INTO t VALUES ($1)|i3", "changed 1 0"),
     ]);
     postgres.control("stop");
     asker.expect(&[
         ("2 C ", "failed.."),
+        ("3 E INSERT INTO t VALUES ($1)|i3", "failed.."),
         ("1 Q SELECT a FROM t", "failed.."),
         ("1 Q SELECT a FROM t", "failed 08001.."),
     ]);
     postgres.control("start");
     asker.expect(&[
         ("1 Q SELECT a FROM t", "a;i1"),
+        // What has been lost is not done in part.
+        ("3 E INSERT INTO t VALUES ($1)|i3", "failed 25P02.."),
+        ("3 R ", "done"),
+        ("3 Q SELECT a FROM t", "a;i1"),
         ("2 B ", "done"),
         ("2 Q SELECT a FROM t WHERE a = $1|i1", "a;i1"),
         ("2 C ", "done"),
@@ -367,6 +504,8 @@ fn what_a_server_has_besides_numbers_comes_as_texts() {
         ("1 Q SELECT true AS a, 'x'::varchar AS b, 1.5::real AS c, 7::smallint AS d", "a,b,c,d;i1,tx,r1.5,i7"),
         ("1 Q SELECT ARRAY[1, 2] AS a", "failed 0A000 the column a is of the type _int4: ask for it as a text.."),
         ("1 Q SELECT ARRAY[1, 2]::text AS a", "a;t{1,2}"),
+        ("1 Q SELECT $1::text AS a|xFF00", "failed 07001 value 1 is Sql.Bytes, and text is wanted.."),
+        ("1 Q SELECT $1::bytea AS a|xFF00", "a;xff00"),
         // The same text, for a table that has changed.
         ("1 S CREATE TABLE t (a INTEGER)", "done"),
         ("1 Q SELECT * FROM t", "a"),

@@ -14,7 +14,7 @@ pub struct Answer {
 }
 
 /// Bytes of all rows of an answer at most.
-const MOST: usize = 64 << 20;
+pub const MOST: usize = 64 << 20;
 
 impl Answer {
     pub fn done() -> Answer {
@@ -50,11 +50,13 @@ pub struct Rows {
     columns: usize,
     count: usize,
     most: usize,
+    /// Bytes at most.
+    room: usize,
 }
 
 impl Rows {
-    /// None yet, of these columns, and at most so many.
-    pub fn new<'c>(columns: impl ExactSizeIterator<Item = &'c str>, most: usize) -> Rows {
+    /// None yet, of these columns, and at most so many in so many bytes.
+    pub fn new<'c>(columns: impl ExactSizeIterator<Item = &'c str>, most: usize, room: usize) -> Rows {
         let (count, mut names) = (columns.len(), Vec::new());
         put_u32(&mut names, count as u32);
         columns.for_each(|name| put_opaque(&mut names, name.as_bytes()));
@@ -62,7 +64,7 @@ impl Rows {
         put_opaque(&mut values, &names);
         let start = values.len();
         values.extend([0; 8]);
-        Rows { values, start, columns: count, count: 0, most }
+        Rows { values, start, columns: count, count: 0, most, room }
     }
 
     /// The next row begins: a [`Rows::put`] for each column follows.
@@ -77,29 +79,34 @@ impl Rows {
             );
             return Err(Failure::new(Failure::LIMIT, why));
         }
-        if self.values.len() > MOST {
-            let why = format!("{} rows take more than 64 MB: ask for fewer (LIMIT)", self.count);
-            return Err(Failure::new(Failure::LIMIT, why));
-        }
         self.count += 1;
         put_u32(&mut self.values, self.columns as u32);
         Ok(())
     }
 
     /// The next value of the row.
-    pub fn put(&mut self, value: Value<'_>) {
+    ///
+    /// # Errors
+    /// It has no room.
+    pub fn put(&mut self, value: Value<'_>) -> Result<(), Failure> {
         let (integer, real, text) = match value {
             Value::Null => (0, 0.0, &[][..]),
             Value::Integer(x) => (x, 0.0, &[][..]),
             Value::Real(x) => (0, x, &[][..]),
             Value::Text(x) | Value::Bytes(x) => (0, 0.0, x),
         };
+        if self.values.len() + text.len() > self.room {
+            let why =
+                format!("{} rows take more than {} MB: ask for fewer (LIMIT)", self.count, self.room >> 20);
+            return Err(Failure::new(Failure::LIMIT, why));
+        }
         let mut numbers = [0; 24];
         numbers[..8].copy_from_slice(&value.kind().to_be_bytes());
         numbers[8..16].copy_from_slice(&integer.to_be_bytes());
         numbers[16..].copy_from_slice(&real.to_bits().to_be_bytes());
         self.values.extend_from_slice(&numbers);
         put_opaque(&mut self.values, text);
+        Ok(())
     }
 
     pub fn answer(mut self) -> Answer {

@@ -15,7 +15,7 @@ pub trait Database: Send + Sync + 'static {
 
 /// See the head of this file.
 pub trait Connection: Send {
-    /// Carries a request out at once if that is short for certain; else nothing has been done.
+    /// Carries a request out at once, only if it is certainly short; `None`: it did nothing.
     fn now(&mut self, request: &Request<'_>) -> Option<Answer>;
 
     /// Carries a request out. It may take long.

@@ -23,9 +23,10 @@ impl Failure {
     pub const LIMIT: &str = "54000";
     pub const LOCKED: &str = "55P03";
     pub const TIMEOUT: &str = "57014";
+    pub const UNSUPPORTED: &str = "0A000";
     pub const REFUSED: &str = "08001";
     pub const AWAY: &str = "08006";
-    pub const FAILED: &str = "25P02";
+    pub const ABORTED: &str = "25P02";
 
     pub fn new(code: &'static str, why: impl Into<String>) -> Failure {
         Failure { code: code.into(), why: why.into() }
@@ -47,6 +48,19 @@ impl Failure {
     /// Commit or Rollback of nothing.
     pub fn no_transaction() -> Failure {
         Failure::new(Failure::NO_TRANSACTION, "no transaction has begun")
+    }
+
+    /// A request in a transaction that can't be committed any more.
+    pub fn aborted() -> Failure {
+        Failure::new(
+            Failure::ABORTED,
+            "the transaction has failed, so nothing of it is done: it ends by Rollback",
+        )
+    }
+
+    /// A statement that begins or ends a transaction.
+    pub fn controls() -> Failure {
+        Failure::new(Failure::UNSUPPORTED, "transactions begin and end by Begin, Commit and Rollback")
     }
 }
 

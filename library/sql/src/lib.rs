@@ -4,7 +4,7 @@
 //!   which has the connections to it.
 //! * A request that is short is carried out at once, on the home's thread; all others on one of the `threads`. A
 //!   `request` comes and an `answer` goes as XDR, so both cross to threads as they are.
-//! * A `connection` is one to some database; `sqlite` and `postgres` make such.
+//! * A `connection` is one to some database; `sqlite` and `postgres` make such. `words` looks how SQL begins.
 
 mod answer;
 mod client;
@@ -19,6 +19,7 @@ mod postgres_values;
 mod request;
 mod sqlite;
 mod threads;
+mod words;
 
 use drystone_kortex::{Addition, Context};
 use drystone_reactor::Reactor;

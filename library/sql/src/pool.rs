@@ -3,7 +3,8 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::mem::take;
+use std::mem::{replace, take};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,6 +20,9 @@ use crate::threads::Threads;
 
 /// How much longer than its own patience a database may take to say that it has none.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How long requests that have waited are carried out at a stretch, before others of the program have their turn.
+const STRETCH: Duration = Duration::from_millis(1);
 
 /// See the head of this file.
 pub struct Pool {
@@ -36,9 +40,25 @@ pub struct Pool {
 #[derive(Default)]
 struct Connections {
     free: Vec<Box<dyn Connection>>,
-    /// All, also those that are being made.
+    /// All, also those that are being made, but for those that are given up.
     count: usize,
     waiting: VecDeque<Waiting>,
+    /// Requests that wait are going on, or will in the next turn.
+    are_let_in: bool,
+}
+
+impl Connections {
+    /// What a request needs: a free connection, or the right to make one (`Some(None)`).
+    fn room(&mut self, most: usize) -> Option<Option<Box<dyn Connection>>> {
+        let free = self.free.pop();
+        if free.is_none() {
+            if self.count == most {
+                return None;
+            }
+            self.count += 1;
+        }
+        Some(free)
+    }
 }
 
 /// A request without a connection.
@@ -58,6 +78,37 @@ pub struct Session {
     pub pinned: Option<Box<dyn Connection>>,
     pub answer: Option<Answer>,
     pub has_ended: bool,
+    transaction: Transaction,
+}
+
+#[derive(Default, PartialEq, Eq)]
+enum Transaction {
+    #[default]
+    None,
+    Goes,
+    /// Its connection is gone, or the database has rolled it back.
+    Lost,
+}
+
+impl Session {
+    /// The answer of a client whose transaction is lost. What it meant to do as a whole isn't done in part.
+    fn refuse(&mut self, asked: &Asked) -> Option<Answer> {
+        if self.transaction != Transaction::Lost {
+            return None;
+        }
+        if asked.ends() {
+            self.transaction = Transaction::None;
+        }
+        let is_well = asked.message == "Rollback";
+        Some(if is_well { Answer::done() } else { Answer::failed(&Failure::aborted()) })
+    }
+
+    /// There is no connection with its transaction, if it had one.
+    fn lose(&mut self) {
+        if self.transaction == Transaction::Goes {
+            self.transaction = Transaction::Lost;
+        }
+    }
 }
 
 /// The connection, if there is one now, and the answer.
@@ -84,27 +135,45 @@ impl Pool {
 
     /// A client has asked.
     pub fn ask(&self, session: &Rc<RefCell<Session>>, asked: Asked) {
-        let pinned = session.borrow_mut().pinned.take();
-        let Some(connection) = pinned.or_else(|| self.state.borrow_mut().free.pop()) else {
-            return self.ask_without(session, asked);
+        let refused = session.borrow_mut().refuse(&asked);
+        if let Some(answer) = refused {
+            return tell(session, answer);
+        }
+        let pinned = {
+            let session = &mut *session.borrow_mut();
+            if asked.ends() {
+                // Unless the database says otherwise.
+                session.transaction = Transaction::None;
+            }
+            session.pinned.take()
         };
-        self.go_on(session, connection, asked);
+        if pinned.is_some() {
+            return self.start(session, pinned, asked);
+        }
+        let room = {
+            let state = &mut *self.state.borrow_mut();
+            if state.waiting.is_empty() { state.room(self.most) } else { None }
+        };
+        match room {
+            Some(connection) => self.start(session, connection, asked),
+            None => self.wait(session, asked),
+        }
     }
 
-    /// There is no free connection.
-    fn ask_without(&self, session: &Rc<RefCell<Session>>, asked: Asked) {
+    /// A request waits for a connection.
+    fn wait(&self, session: &Rc<RefCell<Session>>, asked: Asked) {
         let until = Instant::now() + self.patience;
-        {
-            let state = &mut *self.state.borrow_mut();
-            if state.count == self.most {
-                let (session, _expectation) = (session.clone(), self.reactor.expect());
-                let alarm = self.reactor.at(until, weakly(&self.me, |pool| pool.expire()));
-                state.waiting.push_back(Waiting { session, asked, until, alarm, _expectation });
-                return;
-            }
-            state.count += 1;
+        let (session, _expectation) = (session.clone(), self.reactor.expect());
+        let alarm = self.reactor.at(until, weakly(&self.me, |pool| pool.expire()));
+        self.state.borrow_mut().waiting.push_back(Waiting { session, asked, until, alarm, _expectation });
+    }
+
+    /// Carries a request out by this connection, or by a new one.
+    fn start(&self, session: &Rc<RefCell<Session>>, connection: Option<Box<dyn Connection>>, asked: Asked) {
+        match connection {
+            Some(connection) => self.go_on(session, connection, asked),
+            None => self.run(session, None, asked),
         }
-        self.run(session, None, asked);
     }
 
     /// Carries a request out at once if it is short.
@@ -123,34 +192,39 @@ impl Pool {
     pub fn run(&self, session: &Rc<RefCell<Session>>, connection: Option<Box<dyn Connection>>, asked: Asked) {
         let (database, is_open) = (self.database.clone(), connection.is_some());
         let work = move || -> Outcome {
-            let mut connection = match connection.map_or_else(|| database.open(), Ok) {
-                Ok(connection) => connection,
-                Err(failure) => return (None, Answer::failed(&failure)),
-            };
-            let answer = asked.read().map(|request| connection.run(&request));
-            (Some(connection), answer.into())
+            // What panics loses its connection, and no more.
+            let done = catch_unwind(AssertUnwindSafe(|| carry_out(&*database, connection, &asked)));
+            let why = "the request could not be carried out, by a fault in drystone";
+            done.unwrap_or_else(|_| (None, Answer::failed(&Failure::new("XX000", why))))
         };
         let (errand, work) = Errand::new(&self.reactor, work);
         let pool = self.me.upgrade().expect("it is used");
         let (source, session) = (errand.source(), session.clone());
         let (errand, expectation) = (RefCell::new(Some(errand)), self.reactor.expect());
-        let job = Rc::new(Job { pool, session, errand, alarm: Cell::new(None), _expectation: expectation });
+        let job = Rc::new(Job { pool, session, errand, waits: Cell::new(None) });
         self.reactor.handle(source, job.clone());
         // To connect, and then to do what is asked.
         let patience = if is_open { self.patience } else { 2 * self.patience } + GRACE;
         let late = weakly(&Rc::downgrade(&job), |job| job.give_up());
-        job.alarm.set(Some(self.reactor.at(Instant::now() + patience, late)));
+        job.waits.set(Some((self.reactor.at(Instant::now() + patience, late), expectation)));
         self.threads.begin(work);
     }
 
     /// A request has been carried out.
     fn finish(&self, session: &Rc<RefCell<Session>>, (connection, answer): Outcome) {
         let has_ended = session.borrow().has_ended;
-        match connection.map(|connection| (connection.state(), connection)) {
+        let connection = connection.map(|connection| (connection.state(), connection));
+        if !matches!(connection, Some((State::InTransaction, _))) {
+            session.borrow_mut().lose();
+        }
+        match connection {
             Some((State::InTransaction, connection)) if has_ended => {
                 return self.run(session, Some(connection), Asked::rollback());
             }
-            Some((State::InTransaction, connection)) => session.borrow_mut().pinned = Some(connection),
+            Some((State::InTransaction, connection)) => {
+                let session = &mut *session.borrow_mut();
+                (session.pinned, session.transaction) = (Some(connection), Transaction::Goes);
+            }
             Some((State::Free, connection)) => self.state.borrow_mut().free.push(connection),
             Some((State::Broken, connection)) => {
                 // Whatever has broken it has broken those that nobody uses, too.
@@ -168,47 +242,46 @@ impl Pool {
         self.let_in();
     }
 
-    /// Nobody waits for what a connection has done.
-    fn leave(&self, connection: Option<Box<dyn Connection>>) {
-        self.state.borrow_mut().count -= 1;
-        self.threads.begin(|| drop(connection));
-        self.let_in();
+    /// Requests that wait go on, as far as there are connections. Those that are carried out at once come back here,
+    /// and leave the rest to whoever let them in.
+    fn let_in(&self) {
+        if !replace(&mut self.state.borrow_mut().are_let_in, true) {
+            self.let_some_in();
+        }
     }
 
-    /// Requests that wait go on, as far as there are connections.
-    fn let_in(&self) {
-        loop {
-            let (Waiting { session, asked, alarm, .. }, connection) = {
-                let state = &mut *self.state.borrow_mut();
-                if state.free.is_empty() && state.count == self.most {
-                    return;
-                }
-                let Some(waiting) = state.waiting.pop_front() else { return };
-                if waiting.session.borrow().has_ended {
-                    continue;
-                }
-                let connection = state.free.pop();
-                state.count += usize::from(connection.is_none());
-                (waiting, connection)
-            };
+    /// Lets requests in, for some time.
+    fn let_some_in(&self) {
+        let begin = Instant::now();
+        while let Some((Waiting { session, asked, alarm, .. }, connection)) = self.next() {
             self.reactor.cancel(alarm);
-            match connection {
-                Some(connection) => self.go_on(&session, connection, asked),
-                None => self.run(&session, None, asked),
+            self.start(&session, connection, asked);
+            if begin.elapsed() > STRETCH {
+                self.reactor.at(Instant::now(), weakly(&self.me, |pool| pool.let_some_in()));
+                return;
             }
         }
+        self.state.borrow_mut().are_let_in = false;
+    }
+
+    /// The next request that can go on, with what it needs.
+    fn next(&self) -> Option<(Waiting, Option<Box<dyn Connection>>)> {
+        let state = &mut *self.state.borrow_mut();
+        while state.waiting.front().is_some_and(|waiting| waiting.session.borrow().has_ended) {
+            let waiting = state.waiting.pop_front()?;
+            self.reactor.cancel(waiting.alarm);
+        }
+        state.waiting.front()?;
+        let connection = state.room(self.most)?;
+        Some((state.waiting.pop_front()?, connection))
     }
 
     /// Answers requests that have waited too long.
     fn expire(&self) {
         let now = Instant::now();
-        let late: Vec<Waiting> = {
-            let waiting = &mut self.state.borrow_mut().waiting;
-            let (late, still) = take(waiting).into_iter().partition(|it| it.until <= now);
-            *waiting = still;
-            Vec::from_iter::<VecDeque<Waiting>>(late)
-        };
-        for Waiting { session, .. } in late {
+        // The first has waited for the longest.
+        let next = || self.state.borrow_mut().waiting.pop_front_if(|it| it.until <= now);
+        while let Some(Waiting { session, .. }) = next() {
             let why = format!(
                 "all {} connections have been in use for {} ms: the option connections allows more",
                 self.most,
@@ -217,6 +290,26 @@ impl Pool {
             tell(&session, Answer::failed(&Failure::new(Failure::TIMEOUT, why)));
         }
     }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let free = take(&mut self.state.get_mut().free);
+        // The last of a file writes what isn't in it yet, and a server is told.
+        if !free.is_empty() {
+            self.threads.begin_last(|| drop(free));
+        }
+    }
+}
+
+/// Carries a request out, on a thread.
+fn carry_out(database: &dyn Database, connection: Option<Box<dyn Connection>>, asked: &Asked) -> Outcome {
+    let mut connection = match connection.map_or_else(|| database.open(), Ok) {
+        Ok(connection) => connection,
+        Err(failure) => return (None, Answer::failed(&failure)),
+    };
+    let answer = asked.read().map(|request| connection.run(&request));
+    (Some(connection), answer.into())
 }
 
 /// Answers a client, if it is still there.
@@ -236,16 +329,19 @@ struct Job {
     /// `None` when it is done.
     errand: RefCell<Option<Errand<Outcome>>>,
     /// When the client is answered in any case; `None`: it has been.
-    alarm: Cell<Option<Time>>,
-    _expectation: Expectation,
+    waits: Cell<Option<(Time, Expectation)>>,
 }
 
 impl Job {
-    /// The thread takes too long, for a server that doesn't say anything: what it does is nobody's any more.
+    /// The server is silent: the client is answered, and the thread's result will be dropped. Another connection may
+    /// take the place of this one.
     fn give_up(&self) {
-        if self.alarm.take().is_some() {
+        if self.waits.take().is_some() {
+            self.session.borrow_mut().lose();
             let why = "the database has not answered in time, nor said why";
             tell(&self.session, Answer::failed(&Failure::new(Failure::AWAY, why)));
+            self.pool.state.borrow_mut().count -= 1;
+            self.pool.let_in();
         }
     }
 }
@@ -256,13 +352,108 @@ impl Handler for Job {
         let Some((connection, answer)) = outcome else { return };
         // Its source goes with it, and this handler.
         let errand = self.errand.take();
-        match self.alarm.take() {
-            Some(alarm) => {
+        match self.waits.take() {
+            Some((alarm, _expectation)) => {
                 self.pool.reactor.cancel(alarm);
                 self.pool.finish(&self.session, (connection, answer));
             }
-            None => self.pool.leave(connection),
+            None => self.pool.threads.begin(|| drop(connection)),
         }
         drop(errand);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_component::wire::put_opaque;
+
+    use super::*;
+    use crate::request::Request;
+
+    /// What is carried out at once is a Rollback. A Script panics, and an Execute hangs.
+    struct Fake(State);
+
+    impl Database for () {
+        fn open(&self) -> Result<Box<dyn Connection>, Failure> {
+            Ok(Box::new(Fake(State::Free)))
+        }
+    }
+
+    impl Connection for Fake {
+        fn now(&mut self, request: &Request<'_>) -> Option<Answer> {
+            matches!(request, Request::Rollback).then(Answer::done)
+        }
+
+        fn run(&mut self, request: &Request<'_>) -> Answer {
+            match request {
+                Request::Script(_) => panic!("it is told to"),
+                Request::Execute(_) => std::thread::sleep(Duration::from_secs(30)),
+                Request::Begin => self.0 = State::InTransaction,
+                _ => {}
+            }
+            Answer::done()
+        }
+
+        fn state(&self) -> State {
+            self.0
+        }
+    }
+
+    /// A pool with one connection.
+    fn pool(patience: Duration) -> (Rc<Reactor>, Rc<Pool>) {
+        let reactor = Reactor::new().expect("the system has files");
+        let pool = Pool::new(&reactor, &Rc::new(Threads::new()), Arc::new(()), 1, patience);
+        (reactor, pool)
+    }
+
+    /// Asks, and waits for what it is answered.
+    fn asked(
+        reactor: &Reactor,
+        pool: &Pool,
+        session: &Rc<RefCell<Session>>,
+        message: &'static str,
+    ) -> Answer {
+        let mut values = Vec::new();
+        put_opaque(&mut values, b"");
+        put_opaque(&mut values, &[0; 4]);
+        pool.ask(session, Asked { message, values });
+        loop {
+            if let Some(answer) = session.borrow_mut().answer.take() {
+                return answer;
+            }
+            reactor.wait(Some(Duration::from_secs(1)), &mut |_| {});
+        }
+    }
+
+    #[test]
+    fn however_many_wait_they_go_on_one_after_another() {
+        let (reactor, pool) = pool(Duration::from_secs(60));
+        let sessions: Vec<Rc<RefCell<Session>>> = (0..100_000).map(|_| Rc::default()).collect();
+        for session in &sessions {
+            pool.ask(session, Asked::rollback());
+        }
+        for session in &sessions {
+            while session.borrow().answer.is_none() {
+                reactor.wait(Some(Duration::from_secs(1)), &mut |_| {});
+            }
+        }
+    }
+
+    #[test]
+    fn what_panics_or_hangs_takes_no_connection_from_others() {
+        let (reactor, pool) = pool(Duration::from_millis(100));
+        let (one, other) = (Rc::default(), Rc::default());
+        let failed = |answer: Answer, code: &str| {
+            assert_eq!((answer.message, &answer.values[4..9]), ("Failed", code.as_bytes()));
+        };
+        failed(asked(&reactor, &pool, &one, "Script"), "XX000");
+        assert_eq!(asked(&reactor, &pool, &one, "Begin").message, "Done");
+        failed(asked(&reactor, &pool, &other, "Rollback"), Failure::TIMEOUT);
+        failed(asked(&reactor, &pool, &one, "Execute"), Failure::AWAY);
+        assert_eq!(asked(&reactor, &pool, &other, "Rollback").message, "Done");
+        // Its transaction was with the connection that hangs.
+        failed(asked(&reactor, &pool, &one, "Execute"), Failure::ABORTED);
+        failed(asked(&reactor, &pool, &one, "Commit"), Failure::ABORTED);
+        assert_eq!(asked(&reactor, &pool, &one, "Begin").message, "Done");
     }
 }

@@ -7,15 +7,16 @@ use std::time::{Duration, Instant};
 use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::fallible_iterator::FallibleIterator;
-use postgres::types::{FromSql, ToSql};
-use postgres::{Client, Column, Config, Error, NoTls};
+use postgres::types::{FromSql, Kind, ToSql, Type};
+use postgres::{Client, Column, Config, Error, NoTls, RowIter};
 
-use crate::answer::{Answer, Rows};
+use crate::answer::{Answer, MOST, Rows};
 use crate::connection::{Connection, Database, State};
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::postgres_values::{Parameter, Raw, as_value};
-use crate::request::{Request, Statement};
+use crate::request::{Request, Statement, Value};
+use crate::words::{begins_with, words};
 
 /// Statements that a connection keeps prepared.
 const PREPARED: usize = 128;
@@ -65,7 +66,8 @@ impl Database for Shared {
     fn open(&self) -> Result<Box<dyn Connection>, Failure> {
         let client = self.0.connect()?;
         let (server, used) = (self.0.clone(), Instant::now());
-        Ok(Box::new(Open { server, client, prepared: HashMap::new(), used, transaction: Transaction::None }))
+        let (prepared, transaction) = (HashMap::new(), Transaction::None);
+        Ok(Box::new(Open { server, client, prepared, used, transaction, has_rest: false }))
     }
 }
 
@@ -84,6 +86,8 @@ struct Open {
     prepared: HashMap<Box<str>, postgres::Statement>,
     used: Instant,
     transaction: Transaction,
+    /// There is more of an answer, which nobody wants, and no other connection.
+    has_rest: bool,
 }
 
 impl Open {
@@ -137,6 +141,12 @@ impl Open {
         if wanted != values.len() {
             return Ok(Err(Failure::wrong_number(wanted, values.len())));
         }
+        for (number, (value, ty)) in (1..).zip(values.iter().zip(statement.params())) {
+            if matches!(value, Value::Bytes(_)) && !is_bytes(ty) {
+                let why = format!("value {number} is Sql.Bytes, and {ty} is wanted: pass it by Sql.Text");
+                return Ok(Err(Failure::new(Failure::PARAMETERS, why)));
+            }
+        }
         let parameters: Vec<Parameter<'_>> = values.iter().copied().map(Parameter).collect();
         if !gives_rows {
             let parameters: Vec<&(dyn ToSql + Sync)> =
@@ -149,31 +159,48 @@ impl Open {
             return Ok(Err(strange(column)));
         }
         let names: Vec<&str> = columns.iter().map(Column::name).collect();
-        let mut all = Rows::new(names.iter().copied(), self.server.options.rows);
-        let mut rows = self.client.query_raw(&statement, &parameters)?;
-        while let Some(row) = rows.next()? {
-            if let Err(failure) = all.begin() {
-                return Ok(Err(failure));
-            }
-            for (index, column) in columns.iter().enumerate() {
-                let Raw(bytes) = row.try_get(index)?;
-                let mut made = String::new();
-                match as_value(column.type_(), bytes, &mut made) {
-                    Some(value) => all.put(value),
-                    None => return Ok(Err(strange(column))),
-                }
-            }
+        let all = Rows::new(names.iter().copied(), self.server.options.rows, MOST);
+        let rows = self.client.query_raw(&statement, &parameters)?;
+        let read = read(rows, columns, all)?;
+        if read.is_err() {
+            self.leave();
         }
-        Ok(Ok(all.answer()))
+        Ok(read)
+    }
+
+    /// Leaves what is left of an answer, and connects again: to read it would take long, and a server that is told to
+    /// stop may do so only when the next statement has begun.
+    fn leave(&mut self) {
+        if self.transaction != Transaction::None {
+            self.transaction = Transaction::Failed;
+        }
+        // If it can't be told, reading goes on when the connection is closed.
+        let _ = self.client.cancel_token().cancel_query(NoTls);
+        self.prepared.clear();
+        match self.server.connect() {
+            Ok(client) => self.client = client,
+            Err(_) => self.has_rest = true,
+        }
     }
 
     fn script(&mut self, sql: &str) -> Result<Result<Answer, Failure>, Error> {
-        let done = self.client.batch_execute(sql);
         if self.transaction == Transaction::None {
+            let done = self.client.batch_execute(sql);
             // Nothing of it that has begun goes on.
             self.client.batch_execute("ROLLBACK")?;
+            return done.map(|()| Ok(Answer::done()));
         }
-        done.map(|()| Ok(Answer::done()))
+        // The savepoint is gone if the script has ended the transaction.
+        self.client.batch_execute("SAVEPOINT drystone_script")?;
+        self.client.batch_execute(sql)?;
+        match self.client.batch_execute("RELEASE SAVEPOINT drystone_script") {
+            Err(error) if error.as_db_error().is_some() => {
+                self.transaction = Transaction::Failed;
+                let why = "the script has ended the transaction of which it was a part";
+                Ok(Err(Failure::new("2D000", why)))
+            }
+            done => done.map(|()| Ok(Answer::done())),
+        }
     }
 
     fn begin(&mut self) -> Result<Result<Answer, Failure>, Error> {
@@ -192,8 +219,7 @@ impl Open {
         }
         self.client.batch_execute(sql)?;
         if before == Transaction::Failed && sql == "COMMIT" {
-            let why = "a statement of the transaction has failed, so it is rolled back";
-            return Ok(Err(Failure::new(Failure::FAILED, why)));
+            return Ok(Err(Failure::aborted()));
         }
         Ok(Ok(Answer::done()))
     }
@@ -209,16 +235,16 @@ impl Connection for Open {
             return Answer::failed(&failure);
         }
         let done = match request {
+            Request::Commit => self.end("COMMIT"),
+            Request::Rollback => self.end("ROLLBACK"),
+            _ if self.transaction == Transaction::Failed => Ok(Err(Failure::aborted())),
             Request::Execute(statement) | Request::Query(statement) if controls(statement.sql) => {
-                let why = "transactions begin and end by Begin, Commit and Rollback";
-                Ok(Err(Failure::new("0A000", why)))
+                Ok(Err(Failure::controls()))
             }
             Request::Execute(statement) => self.perform(statement, false),
             Request::Query(statement) => self.perform(statement, true),
             Request::Script(sql) => self.script(sql),
             Request::Begin => self.begin(),
-            Request::Commit => self.end("COMMIT"),
-            Request::Rollback => self.end("ROLLBACK"),
         };
         self.used = Instant::now();
         match done {
@@ -234,7 +260,7 @@ impl Connection for Open {
 
     fn state(&self) -> State {
         match self.transaction {
-            _ if self.client.is_closed() => State::Broken,
+            _ if self.has_rest || self.client.is_closed() => State::Broken,
             Transaction::None => State::Free,
             Transaction::Goes | Transaction::Failed => State::InTransaction,
         }
@@ -243,9 +269,37 @@ impl Connection for Open {
 
 /// Whether it begins or ends a transaction, which this has to know.
 fn controls(sql: &str) -> bool {
-    let word =
-        sql.split(|c: char| !c.is_ascii_alphabetic()).find(|word| !word.is_empty()).unwrap_or_default();
-    ["begin", "start", "commit", "end", "rollback", "abort"].iter().any(|it| word.eq_ignore_ascii_case(it))
+    let ones = ["begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release"];
+    let is_second = |word: &str| word.eq_ignore_ascii_case("transaction");
+    begins_with(sql, &ones) || begins_with(sql, &["prepare"]) && words(sql).nth(1).is_some_and(is_second)
+}
+
+/// Whether bytes are what such a parameter takes.
+fn is_bytes(ty: &Type) -> bool {
+    match ty.kind() {
+        Kind::Domain(of) => is_bytes(of),
+        _ => *ty == Type::BYTEA,
+    }
+}
+
+/// Reads all rows of an answer. What fails is left in the middle.
+fn read(mut rows: RowIter<'_>, columns: &[Column], mut all: Rows) -> Result<Result<Answer, Failure>, Error> {
+    while let Some(row) = rows.next()? {
+        if let Err(failure) = all.begin() {
+            return Ok(Err(failure));
+        }
+        for (index, column) in columns.iter().enumerate() {
+            let Raw(bytes) = row.try_get(index)?;
+            let mut made = String::new();
+            let Some(value) = as_value(column.type_(), bytes, &mut made) else {
+                return Ok(Err(strange(column)));
+            };
+            if let Err(failure) = all.put(value) {
+                return Ok(Err(failure));
+            }
+        }
+    }
+    Ok(Ok(all.answer()))
 }
 
 fn strange(column: &Column) -> Failure {

@@ -39,7 +39,21 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
+impl Statement<'_> {
+    /// Whether all values together have so many bytes at most.
+    pub fn is_at_most(&self, bytes: usize) -> bool {
+        self.values.iter().map(|value| value.size()).sum::<usize>() <= bytes
+    }
+}
+
 impl Value<'_> {
+    fn size(self) -> usize {
+        match self {
+            Value::Null | Value::Integer(_) | Value::Real(_) => 0,
+            Value::Text(x) | Value::Bytes(x) => x.len(),
+        }
+    }
+
     /// As `Sql.dry` numbers the kinds.
     pub fn kind(self) -> u64 {
         match self {
@@ -56,6 +70,11 @@ impl Asked {
     /// What nobody has asked: a client has gone in a transaction.
     pub fn rollback() -> Asked {
         Asked { message: "Rollback", values: Vec::new() }
+    }
+
+    /// Whether the client's transaction is over afterwards, if there is one.
+    pub fn ends(&self) -> bool {
+        matches!(self.message, "Commit" | "Rollback")
     }
 
     /// Reads it.

@@ -1,24 +1,29 @@
 //! SQLite: a database in a file.
 //!
-//! A statement is short if its bytecode has no loop; what reads may take some steps at once. So requests by primary
-//! key, and single rows that a transaction adds, never go to a thread.
+//! A statement is short if its bytecode has neither loops nor functions, and its values are small; what reads may take
+//! some steps at once. So requests by primary key, and single rows that a transaction adds, never go to a thread.
+//!
+//! SQLite itself tells which statements begin and end transactions (`Watch::judge`), whatever comments are before them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use rusqlite::ffi;
+use rusqlite::hooks::{Action, AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Error, ErrorCode, OpenFlags, ToSql};
+use rusqlite::{Error, ErrorCode, OpenFlags, StatementStatus, ToSql};
 
-use crate::answer::{Answer, Rows};
+use crate::answer::{Answer, MOST, Rows};
 use crate::connection::{Connection, Database, State};
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::request::{Request, Statement, Value};
+use crate::words::begins_with;
 
 /// Statements that a connection keeps prepared.
 const PREPARED: usize = 128;
@@ -28,6 +33,12 @@ const STEPS: i32 = 1000;
 
 /// The looks after which what reads goes to a thread: about half a millisecond.
 const LOOKS: u64 = 32;
+
+/// The milliseconds after which it does so in any case, as when the file isn't in memory.
+const SOON: u64 = 2;
+
+/// Bytes of a value, and of all of an answer, that are read or written at once.
+const SMALL: usize = 64 << 10;
 
 /// A database file.
 pub struct File {
@@ -57,6 +68,10 @@ impl File {
         let watch = Arc::new(Watch::default());
         let seen = watch.clone();
         connection.progress_handler(STEPS, Some(move || seen.is_over()))?;
+        let seen = watch.clone();
+        connection.update_hook(Some(move |action, _: &str, _: &str, row| seen.note(action, row)))?;
+        let seen = watch.clone();
+        connection.authorizer(Some(move |asked: AuthContext<'_>| seen.judge(asked.action)))?;
         Ok(Open {
             connection,
             watch,
@@ -79,7 +94,7 @@ impl Database for File {
     }
 }
 
-/// Ends a statement that takes too long.
+/// Ends a statement that takes too long, and sees what statements do.
 #[derive(Default)]
 struct Watch {
     /// Looks that are left; 0: any number.
@@ -87,6 +102,12 @@ struct Watch {
     /// The time when it ends, in milliseconds since `begin`; 0: it doesn't.
     end: AtomicU64,
     begin: Begin,
+    /// Statements may begin and end transactions.
+    may_control: AtomicBool,
+    /// The row that was added last.
+    last: AtomicI64,
+    /// Another one with the same number has been added, as in another table.
+    has_again: AtomicBool,
 }
 
 struct Begin(Instant);
@@ -108,16 +129,24 @@ impl Watch {
     }
 
     fn is_over(&self) -> bool {
-        match self.looks.load(Relaxed) {
-            0 => {
-                let end = self.end.load(Relaxed);
-                end != 0 && self.now() >= end
-            }
-            looks => {
-                self.looks.store((looks - 1).max(1), Relaxed);
-                looks == 1
-            }
+        let (looks, end) = (self.looks.load(Relaxed), self.end.load(Relaxed));
+        if looks > 1 {
+            self.looks.store(looks - 1, Relaxed);
         }
+        looks == 1 || end != 0 && self.now() >= end
+    }
+
+    /// A row has been changed.
+    fn note(&self, action: Action, row: i64) {
+        if action == Action::SQLITE_INSERT && row == self.last.load(Relaxed) {
+            self.has_again.store(true, Relaxed);
+        }
+    }
+
+    /// A statement is prepared.
+    fn judge(&self, action: AuthAction<'_>) -> Authorization {
+        let controls = matches!(action, AuthAction::Transaction { .. } | AuthAction::Savepoint { .. });
+        if controls && !self.may_control.load(Relaxed) { Authorization::Deny } else { Authorization::Allow }
     }
 }
 
@@ -158,6 +187,11 @@ impl Paces {
         }
         self.all.insert(sql.into(), pace);
     }
+
+    fn forget(&mut self, sql: &str) {
+        self.all.remove(sql);
+        self.last = None;
+    }
 }
 
 /// A connection.
@@ -175,6 +209,14 @@ impl Open {
         !self.connection.is_autocommit()
     }
 
+    /// Carries out what begins or ends a transaction. It is never kept prepared: clients could name it.
+    fn control(&self, sql: &str) -> Result<(), Error> {
+        self.watch.may_control.store(true, Relaxed);
+        let done = self.connection.execute_batch(sql);
+        self.watch.may_control.store(false, Relaxed);
+        done
+    }
+
     /// The pace of a statement, by its bytecode.
     fn pace(&self, sql: &str) -> Result<Pace, Error> {
         if let Some(pace) = self.paces.borrow_mut().get(sql) {
@@ -187,7 +229,8 @@ impl Open {
             match row.get_ref(1)?.as_str().unwrap_or_default() {
                 "Next" | "Prev" | "Yield" | "SorterNext" if pace == Pace::Short => pace = Pace::Steps,
                 "Count" | "Program" | "VNext" | "VFilter" | "VUpdate" | "Clear" | "Vacuum" | "Checkpoint"
-                | "IntegrityCk" | "JournalMode" | "AutoCommit" | "Savepoint" => pace = Pace::Long,
+                | "IntegrityCk" | "JournalMode" | "AutoCommit" | "Savepoint" | "Function" | "PureFunc"
+                | "SqlExec" | "SetCookie" => pace = Pace::Long,
                 _ => {}
             }
         }
@@ -198,39 +241,57 @@ impl Open {
     /// Carries a statement out at once; `None`: that may take long.
     fn try_now(&self, asked: &Statement<'_>, gives_rows: bool) -> Result<Option<Answer>, Error> {
         let mut statement = self.connection.prepare_cached(asked.sql)?;
+        if statement.reset_status(StatementStatus::RePrepare) > 0 {
+            // The schema has changed.
+            self.paces.borrow_mut().forget(asked.sql);
+        }
         let is_read = statement.readonly();
-        let may = match self.pace(asked.sql)? {
-            Pace::Short => is_read || self.is_in_transaction(),
+        // What can't be explained is EXPLAIN itself.
+        let may = match self.pace(asked.sql).unwrap_or(Pace::Long) {
+            Pace::Short => is_read || self.is_in_transaction() && asked.is_at_most(SMALL),
             Pace::Steps => is_read,
             Pace::Long => false,
         };
         if !may {
             return Ok(None);
         }
-        // A statement that writes would end its transaction if it were interrupted; but it is short.
-        self.watch.set(if is_read { LOOKS } else { 0 }, 0);
-        Ok(Some(self.perform_by(&mut statement, asked, gives_rows)?.into()))
+        if !is_read {
+            // If it were interrupted its transaction would end; but it is short.
+            self.watch.set(0, 0);
+            return Ok(Some(self.perform_by(&mut statement, asked, gives_rows, MOST)?.into()));
+        }
+        self.watch.set(LOOKS, SOON);
+        let most = self.connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, SMALL as i32)?;
+        let done = self.perform_by(&mut statement, asked, gives_rows, SMALL);
+        self.connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, most)?;
+        Ok(match done? {
+            Err(failure) if failure.code == Failure::LIMIT => None,
+            done => Some(done.into()),
+        })
     }
 
     /// Carries a statement out.
     fn perform(&self, asked: &Statement<'_>, gives_rows: bool) -> Result<Result<Answer, Failure>, Error> {
         let mut statement = self.connection.prepare_cached(asked.sql)?;
-        self.perform_by(&mut statement, asked, gives_rows)
+        if begins_with(asked.sql, &["create", "alter", "drop"]) {
+            self.paces.take();
+        }
+        self.perform_by(&mut statement, asked, gives_rows, MOST)
     }
 
-    /// The same, when it is prepared.
+    /// The same, when it is prepared. Rows have so many bytes at most.
     fn perform_by(
         &self,
         statement: &mut rusqlite::Statement<'_>,
         Statement { sql, values }: &Statement<'_>,
         gives_rows: bool,
+        room: usize,
     ) -> Result<Result<Answer, Failure>, Error> {
         if let Err(failure) = bind(statement, values)? {
             return Ok(Err(failure));
         }
-        let before = self.connection.total_changes();
         if gives_rows {
-            let mut all = Rows::new(statement.column_names(), self.options.rows);
+            let mut all = Rows::new(statement.column_names(), self.options.rows, room);
             let count = statement.column_count();
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next()? {
@@ -238,17 +299,39 @@ impl Open {
                     return Ok(Err(failure));
                 }
                 for column in 0..count {
-                    all.put(value(row.get_ref(column)?));
+                    if let Err(failure) = all.put(value(row.get_ref(column)?)) {
+                        return Ok(Err(failure));
+                    }
                 }
             }
             return Ok(Ok(all.answer()));
         }
+        let (before, last) = (self.connection.total_changes(), self.connection.last_insert_rowid());
+        self.watch.last.store(last, Relaxed);
+        self.watch.has_again.store(false, Relaxed);
         let mut rows = statement.raw_query();
         while rows.next()?.is_some() {}
         let has_changed = self.connection.total_changes() != before;
         let changed = if has_changed { self.connection.changes() } else { 0 };
-        let id = if has_changed && adds(sql) { self.connection.last_insert_rowid() } else { 0 };
+        let row = self.connection.last_insert_rowid();
+        let is_new = row != last || self.watch.has_again.load(Relaxed);
+        let id = if is_new && begins_with(sql, &["insert", "replace", "with"]) { row } else { 0 };
         Ok(Ok(Answer::changed(changed as i64, id)))
+    }
+
+    /// Carries a script out. A transaction that it has begun, and not ended, is rolled back.
+    fn script(&self, sql: &str) -> Result<Result<Answer, Failure>, Error> {
+        self.paces.take();
+        if self.is_in_transaction() {
+            // It stays the client's.
+            self.connection.execute_batch(sql)?;
+            return Ok(Ok(Answer::done()));
+        }
+        let done = self.control(sql);
+        if self.is_in_transaction() {
+            self.control("ROLLBACK")?;
+        }
+        done.map(|()| Ok(Answer::done()))
     }
 
     fn wait(&mut self, milliseconds: u64) {
@@ -263,7 +346,7 @@ impl Open {
         if self.is_in_transaction() {
             return Ok(Err(Failure::in_transaction()));
         }
-        self.connection.prepare_cached("BEGIN IMMEDIATE")?.raw_execute()?;
+        self.control("BEGIN IMMEDIATE")?;
         Ok(Ok(Answer::done()))
     }
 
@@ -271,7 +354,7 @@ impl Open {
         if !self.is_in_transaction() {
             return Ok(Err(Failure::no_transaction()));
         }
-        self.connection.prepare_cached(sql)?.raw_execute()?;
+        self.control(sql)?;
         Ok(Ok(Answer::done()))
     }
 }
@@ -287,7 +370,7 @@ impl Connection for Open {
         };
         match tried {
             Ok(answer) => answer,
-            Err(error) if is_busy(&error) || is_interrupted(&error) => None,
+            Err(error) if is_busy(&error) || is_interrupted(&error) || is_large(&error) => None,
             Err(error) => Some(Answer::failed(&failure(&error, &self.options))),
         }
     }
@@ -298,7 +381,7 @@ impl Connection for Open {
         let done = match request {
             Request::Execute(statement) => self.perform(statement, false),
             Request::Query(statement) => self.perform(statement, true),
-            Request::Script(sql) => self.connection.execute_batch(sql).map(|()| Ok(Answer::done())),
+            Request::Script(sql) => self.script(sql),
             Request::Begin => self.begin(),
             Request::Commit => self.end("COMMIT"),
             Request::Rollback => self.end("ROLLBACK"),
@@ -313,13 +396,6 @@ impl Connection for Open {
     fn state(&self) -> State {
         if self.is_in_transaction() { State::InTransaction } else { State::Free }
     }
-}
-
-/// Whether a statement adds rows, so that the last one's number means something.
-fn adds(sql: &str) -> bool {
-    let word = sql.trim_start().get(..7).unwrap_or_default();
-    word.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("insert"))
-        || word.eq_ignore_ascii_case("replace")
 }
 
 /// Binds values to the parameters: `$2`, `?2` and `:2` are the second, and `?` the next.
@@ -366,6 +442,10 @@ fn is_busy(error: &Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
+fn is_large(error: &Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::TooBig)
+}
+
 fn is_interrupted(error: &Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
 }
@@ -385,6 +465,7 @@ fn failure(error: &Error, options: &Options) -> Failure {
         (ffi::SQLITE_CONSTRAINT_NOTNULL, _) => Failure::MISSING,
         (ffi::SQLITE_CONSTRAINT_CHECK, _) => Failure::CHECK,
         (_, ErrorCode::ConstraintViolation) => "23000",
+        (_, ErrorCode::AuthorizationForStatementDenied) => return Failure::controls(),
         (_, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             let why = format!("{why}: another program has it for longer than {} ms", options.busy);
             return Failure::new(Failure::LOCKED, why);
