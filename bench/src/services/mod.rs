@@ -226,7 +226,12 @@ pub fn page(_: &[Row]) -> Page<'static> {
              lie in `/dev/shm`. *Lines* are those of the files, with comments and blank lines.\n"
         ),
         place: |_| Place::Headline,
-        reason: |_| None,
+        reason: |row| {
+            (row == "links: follow one").then_some(
+                "each write is a transaction of its own, which goes to a thread and back, so that a disk keeps \
+                 nobody waiting; Go's driver writes on the thread that asks",
+            )
+        },
         plots: Vec::new(),
         sections: &[],
     }

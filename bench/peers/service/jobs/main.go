@@ -36,7 +36,8 @@ const (
 	show    = "SELECT state, tries, result FROM jobs WHERE id = $1"
 	take    = "UPDATE jobs SET state = 'taken', tries = tries + 1 WHERE id = " +
 		"(SELECT MIN(id) FROM jobs WHERE state = 'waiting') RETURNING id, task, tries"
-	settle = "UPDATE jobs SET state = $2, result = $3 WHERE id = $1 RETURNING id"
+	// SQLite's driver numbers parameters as they occur.
+	settle = "UPDATE jobs SET state = $1, result = $2 WHERE id = $3 RETURNING id"
 )
 
 type queue struct {
@@ -117,7 +118,7 @@ func (q *queue) taken() (id int64, task string, tries int64) {
 func (q *queue) ended(id int64, state, result string) {
 	q.Lock()
 	defer q.Unlock()
-	q.must(q.db.QueryRow(settle, id, state, result).Scan(&id))
+	q.must(q.db.QueryRow(settle, state, result, id).Scan(&id))
 	if state == "waiting" {
 		q.waiting++
 		q.news.Signal()
