@@ -53,6 +53,7 @@ use std::io::{self, Write};
 use std::process::{self, ExitCode};
 
 use clap::{Args, Parser, Subcommand};
+use page::Page;
 use row::Row;
 
 /// Measures Drystone beside its peers.
@@ -160,20 +161,31 @@ struct Composite {
 fn main() -> ExitCode {
     let done = match Command::parse().subject {
         Subject::Processes(extent) => processes(extent),
-        Subject::Bindings(extent) => bindings(extent),
+        Subject::Bindings(extent) => {
+            let effort = if extent.quick { bindings::Effort::QUICK } else { bindings::Effort::FULL };
+            plain(extent, &mut |tell| bindings::measure(effort, tell), bindings::page)
+        }
         Subject::Composite(what) => composite(what),
         Subject::Engine(engine) => engine.run(),
         Subject::Ship(ship) => ship.run(),
         Subject::Relay(relay) => relay.run(),
         Subject::Form(form) => form.run(),
         Subject::Crossing(crossing) => crossing.run(),
-        Subject::Handlers(extent) => handlers(extent),
-        Subject::Kernel(extent) => kernel(extent),
+        Subject::Handlers(extent) => {
+            let effort = if extent.quick { handlers::Effort::QUICK } else { handlers::Effort::FULL };
+            plain(extent, &mut |tell| handlers::measure(effort, tell), handlers::page)
+        }
+        Subject::Kernel(extent) => {
+            plain(extent, &mut |tell| kernel::measure(!extent.quick, tell), kernel::page)
+        }
         Subject::Near(near) => near.run(),
         Subject::Far(far) => far.run(),
         Subject::Increment(increment) => increment.run(),
         Subject::Specialise(extent) => specialise(extent),
-        Subject::Services(extent) => services(extent),
+        Subject::Services(extent) => {
+            let effort = if extent.quick { services::Effort::QUICK } else { services::Effort::FULL };
+            plain(extent, &mut |tell| services::measure(effort, tell), services::page)
+        }
         Subject::All => all(),
         Subject::Ages(ages) => ages.run(),
         Subject::Guard(guard) => guard.run(),
@@ -229,23 +241,6 @@ fn processes(extent: Extent) -> Result<(), String> {
     extent.end(&rows)
 }
 
-fn kernel(extent: Extent) -> Result<(), String> {
-    let rows = extent.rows(&mut |tell| kernel::measure(!extent.quick, tell))?;
-    if extent.is_for_page() {
-        page::write(&kernel::page(&rows), &rows)?;
-    }
-    extent.end(&rows)
-}
-
-fn bindings(extent: Extent) -> Result<(), String> {
-    let effort = if extent.quick { bindings::Effort::QUICK } else { bindings::Effort::FULL };
-    let rows = extent.rows(&mut |tell| bindings::measure(effort, tell))?;
-    if extent.is_for_page() {
-        page::write(&bindings::page(&rows), &rows)?;
-    }
-    extent.end(&rows)
-}
-
 fn composite(Composite { extent, only }: Composite) -> Result<(), String> {
     let effort = if extent.quick { composite::Effort::QUICK } else { composite::Effort::FULL };
     let rows = extent.rows(&mut |tell| composite::measure(effort, only, tell))?;
@@ -254,15 +249,6 @@ fn composite(Composite { extent, only }: Composite) -> Result<(), String> {
         print!("{}", page::told(&sections));
     } else if extent.is_for_page() {
         page::write(&composite::page(&rows, &sections), &rows)?;
-    }
-    extent.end(&rows)
-}
-
-fn handlers(extent: Extent) -> Result<(), String> {
-    let effort = if extent.quick { handlers::Effort::QUICK } else { handlers::Effort::FULL };
-    let rows = extent.rows(&mut |tell| handlers::measure(effort, tell))?;
-    if extent.is_for_page() {
-        page::write(&handlers::page(&rows), &rows)?;
     }
     extent.end(&rows)
 }
@@ -277,11 +263,11 @@ fn specialise(extent: Extent) -> Result<(), String> {
     extent.end(&rows)
 }
 
-fn services(extent: Extent) -> Result<(), String> {
-    let effort = if extent.quick { services::Effort::QUICK } else { services::Effort::FULL };
-    let rows = extent.rows(&mut |tell| services::measure(effort, tell))?;
+/// A subject whose rows are measured alike whatever is asked for, and whose page needs nothing else.
+fn plain(extent: Extent, measure: Measure, page: fn(&[Row]) -> Page<'_>) -> Result<(), String> {
+    let rows = extent.rows(measure)?;
     if extent.is_for_page() {
-        page::write(&services::page(&rows), &rows)?;
+        page::write(&page(&rows), &rows)?;
     }
     extent.end(&rows)
 }

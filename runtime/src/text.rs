@@ -16,7 +16,7 @@ mod changes;
 pub mod elsewhere;
 pub mod entries;
 pub mod equality;
-pub mod holding;
+mod holding;
 mod numbers;
 pub mod records;
 mod room;

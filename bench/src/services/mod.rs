@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::load::{self, Exchange, answer};
 use crate::page::{Page, Place};
+use crate::peers::run;
 use crate::places;
 use crate::row::{Better, Row, Tell};
 use crate::server::{Listening, free_address};
@@ -173,12 +174,6 @@ impl Built {
     }
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
-    let name = command.get_program().display().to_string();
-    let status = command.status().map_err(|error| format!("{name}: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("{name}: {status}")) }
-}
-
 impl Asked {
     fn row(&self, built: &Built, effort: Effort) -> Row {
         let measure = |is_ours| move || self.rate(built, effort, is_ours);
@@ -215,7 +210,7 @@ impl Asked {
 }
 
 /// The page.
-pub fn page(_: &[Row]) -> Page<'static> {
+pub fn page(_: &[Row]) -> Page<'_> {
     Page {
         subject: "services",
         title: "Figures: services",

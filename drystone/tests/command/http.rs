@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::bindings::{Server, systems};
 use super::peer::{Peer, installed};
-use super::{DRYSTONE, complaint, drystone, printed, status};
+use super::{DRYSTONE, complaint, drystone, folder_of, printed, status};
 use drystone_golden::free_port;
 
 const FILES: &[(&str, &str)] = &[
@@ -34,11 +34,7 @@ bye
 ";
 
 pub fn folder() -> TempDir {
-    let folder = tempfile::tempdir().expect("there are temporary folders");
-    for (name, text) in FILES {
-        fs::write(folder.path().join(name), text).expect("a temporary folder can be written");
-    }
-    folder
+    folder_of(FILES.iter().copied())
 }
 
 /// A server, and its URL.
@@ -56,6 +52,30 @@ pub fn curl(arguments: &[&str]) -> String {
     let output = output.expect("it is installed");
     assert!(output.status.success(), "{arguments:?}: {}", complaint(&output));
     printed(&output)
+}
+
+pub fn connect(address: &str) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("it is no zero");
+    stream
+}
+
+/// All that is answered to some bytes, after which the server must close the connection.
+pub fn answered(address: &str, request: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut stream = connect(address);
+    stream.write_all(request.as_ref()).expect("it takes bytes");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("it ends the connection");
+    answer
+}
+
+/// An answer has this status, and these parts.
+pub fn is(answer: &str, status: u16, parts: &[&str]) {
+    let wanted = format!("HTTP/1.1 {status} ");
+    assert!(answer.starts_with(&wanted), "{wanted}: {answer}");
+    for part in parts {
+        assert!(answer.contains(part), "{part}: {answer}");
+    }
 }
 
 #[test]

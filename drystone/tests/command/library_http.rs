@@ -3,16 +3,15 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use tempfile::TempDir;
 
 use super::certificates::{authority, certify};
-use super::http::curl;
+use super::http::{answered, connect, curl, is};
 use super::peer::{Peer, installed, signal};
-use super::{DRYSTONE, complaint, drystone, printed, status};
+use super::{DRYSTONE, complaint, drystone, folder_of, printed, status};
 use drystone_golden::free_port;
 
 const FILES: &[(&str, &str)] = &[
@@ -25,49 +24,36 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 fn folder() -> TempDir {
-    let folder = tempfile::tempdir().expect("there are temporary folders");
-    for (name, text) in FILES {
-        fs::write(folder.path().join(name), text).expect("a temporary folder can be written");
-    }
-    folder
+    folder_of(FILES.iter().copied())
 }
 
 /// A server, and its address.
 fn serve() -> (TempDir, Peer, String) {
-    let folder = folder();
+    serve_in(folder())
+}
+
+/// The same, whose component that answers is isolated.
+fn serve_isolated() -> (TempDir, Peer, String) {
+    let isolated = |text: &str| text.replace("COMPONENT App", "COMPONENT {ISOLATED} App");
+    serve_in(folder_of(FILES.iter().map(|(name, text)| (*name, isolated(text)))))
+}
+
+fn serve_in(folder: TempDir) -> (TempDir, Peer, String) {
     let address = format!("127.0.0.1:{}", free_port());
-    let url = format!("http://{address}");
-    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "plain.dry", &url]);
+    let mut server =
+        Peer::start(folder.path(), DRYSTONE, &["run", "plain.dry", &format!("http://{address}")]);
     assert_eq!(server.line(), "ready");
     (folder, server, address)
 }
 
-fn connect(address: &str) -> TcpStream {
-    let stream = TcpStream::connect(address).expect("it listens");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("it is no zero");
-    stream
-}
-
 /// All that is answered to some bytes, until the server closes the connection.
 fn answer(address: &str, request: impl AsRef<[u8]>) -> String {
-    let mut stream = connect(address);
-    stream.write_all(request.as_ref()).expect("it takes bytes");
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).expect("it ends the connection");
-    String::from_utf8_lossy(&answer).into_owned()
+    String::from_utf8_lossy(&answered(address, request)).into_owned()
 }
 
 /// The answer to a request without a body, with more fields.
 fn ask(address: &str, line: &str, fields: &str) -> String {
     answer(address, format!("{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{fields}\r\n"))
-}
-
-fn is(answer: &str, status: u16, parts: &[&str]) {
-    let wanted = format!("HTTP/1.1 {status} ");
-    assert!(answer.starts_with(&wanted), "{wanted}: {answer}");
-    for part in parts {
-        assert!(answer.contains(part), "{part}: {answer}");
-    }
 }
 
 #[test]
@@ -243,28 +229,14 @@ fn a_token_and_the_host_are_asked_for() {
 
 #[test]
 fn a_service_that_ends_is_an_answer() {
-    let folder = folder();
-    let address = format!("127.0.0.1:{}", free_port());
-    let program = fs::read_to_string(folder.path().join("plain.dry")).expect("it is there");
-    let program = program.replace("COMPONENT App", "COMPONENT {ISOLATED} App");
-    fs::write(folder.path().join("plain.dry"), program).expect("a temporary folder can be written");
-    let mut server =
-        Peer::start(folder.path(), DRYSTONE, &["run", "plain.dry", &format!("http://{address}")]);
-    assert_eq!(server.line(), "ready");
+    let (_folder, mut server, address) = serve_isolated();
     is(&ask(&address, "GET /end", ""), 503, &["Site has ended without an answer"]);
     assert!(server.runs());
 }
 
 #[test]
 fn a_stream_that_is_cut_off_has_no_end() {
-    let folder = folder();
-    let address = format!("127.0.0.1:{}", free_port());
-    let program = fs::read_to_string(folder.path().join("plain.dry")).expect("it is there");
-    let program = program.replace("COMPONENT App", "COMPONENT {ISOLATED} App");
-    fs::write(folder.path().join("plain.dry"), program).expect("a temporary folder can be written");
-    let mut server =
-        Peer::start(folder.path(), DRYSTONE, &["run", "plain.dry", &format!("http://{address}")]);
-    assert_eq!(server.line(), "ready");
+    let (_folder, _server, address) = serve_isolated();
     let cut = ask(&address, "GET /stream?n=13", "");
     is(&cut, 200, &["\r\nbegin\n"]);
     assert!(!cut.ends_with("\r\n0\r\n\r\n"), "{cut}");

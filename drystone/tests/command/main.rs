@@ -79,8 +79,15 @@ fn drystone(folder: &Path, arguments: &[&str]) -> Output {
 
 /// A folder with one file, `program.dry`.
 fn folder_with(text: &str) -> TempDir {
+    folder_of([("program.dry", text)])
+}
+
+/// A folder with these files: names, and what is in them.
+fn folder_of(files: impl IntoIterator<Item = (&'static str, impl AsRef<str>)>) -> TempDir {
     let folder = tempfile::tempdir().expect("there are temporary folders");
-    fs::write(folder.path().join("program.dry"), text).expect("a temporary folder can be written");
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text.as_ref()).expect("a temporary folder can be written");
+    }
     folder
 }
 

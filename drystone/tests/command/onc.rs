@@ -12,7 +12,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::peer::{Peer, installed};
-use super::{DRYSTONE, complaint, drystone, printed, status};
+use super::{DRYSTONE, complaint, drystone, folder_of, printed, status};
 use drystone_golden::free_port;
 
 const FILES: &[(&str, &str)] = &[
@@ -30,12 +30,8 @@ fn answers(notes: i32) -> String {
 
 /// A folder with the programs for integers of 32 or 64 bits.
 fn folder(integers: &str) -> TempDir {
-    let folder = tempfile::tempdir().expect("there are temporary folders");
-    for (name, text) in FILES {
-        let text = text.replace("(* BY *)", &format!("BY Onc(integers: {integers})"));
-        fs::write(folder.path().join(name), text).expect("a temporary folder can be written");
-    }
-    folder
+    let by = format!("BY Onc(integers: {integers})");
+    folder_of(FILES.iter().map(|(name, text)| (*name, text.replace("(* BY *)", &by))))
 }
 
 /// Runs a command that has to succeed.

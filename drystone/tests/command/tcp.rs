@@ -17,7 +17,7 @@ use crate::bindings::Server;
 use crate::certificates::{authority, certify};
 use crate::domains::{SEEN, SEQUENCES};
 use crate::peer::Running;
-use crate::{complaint, drystone, printed, status};
+use crate::{complaint, drystone, folder_of, printed, status};
 
 const TALK: &str =
     "INTERFACE Talk;  { IN Say(x: TEXT; n: INTEGER) OUT Heard(x: TEXT; n: INTEGER) }  END Talk;";
@@ -75,12 +75,9 @@ fn sequences_cross_whole() {
 
 /// A folder with both programs.
 fn folder(port: u16, count: &str) -> TempDir {
-    let folder = tempfile::tempdir().expect("there are temporary folders");
-    for (file, text) in [("server.dry", SERVER), ("client.dry", CLIENT)] {
-        let text = text.replace("TALK", TALK).replace(":PORT", &format!(":{port}")).replace("COUNT", count);
-        fs::write(folder.path().join(file), text).expect("a temporary folder can be written");
-    }
-    folder
+    let filled =
+        |text: &str| text.replace("TALK", TALK).replace(":PORT", &format!(":{port}")).replace("COUNT", count);
+    folder_of([("server.dry", filled(SERVER)), ("client.dry", filled(CLIENT))])
 }
 
 fn server(folder: &Path) -> Server {

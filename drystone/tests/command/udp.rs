@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::peer::Peer;
-use super::{DRYSTONE, complaint, drystone, folder_with, printed, status};
+use super::{DRYSTONE, complaint, drystone, folder_of, folder_with, printed, status};
 use drystone_golden::free_port;
 
 const FILES: &[(&str, &str)] = &[
@@ -25,12 +25,7 @@ const ANSWERS: &str = "missing\nseven\nFALSE x -4 2.0\n65488\nlost\n10\nslept\nl
 
 /// A folder with the programs, and what BY says at the client.
 fn folder(by: &str) -> TempDir {
-    let folder = tempfile::tempdir().expect("there are temporary folders");
-    for (name, text) in FILES {
-        let text = text.replace("(* BY *)", by);
-        fs::write(folder.path().join(name), text).expect("a temporary folder can be written");
-    }
-    folder
+    folder_of(FILES.iter().map(|(name, text)| (*name, text.replace("(* BY *)", by))))
 }
 
 fn serve(folder: &Path, name: &str) -> Peer {

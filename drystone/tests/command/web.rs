@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use super::http::{ANSWERS, curl};
+use super::http::{ANSWERS, answered, connect, curl, is};
 use super::peer::{Peer, installed};
 use super::{DRYSTONE, complaint, drystone, http, printed, status};
 use drystone_golden::free_port;
@@ -36,19 +36,9 @@ fn serve() -> (tempfile::TempDir, Peer, String) {
     (folder, server, address)
 }
 
-fn connect(address: &str) -> TcpStream {
-    let stream = TcpStream::connect(address).expect("it listens");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("it is no zero");
-    stream
-}
-
 /// The answer to some bytes, after which the server must close the connection.
 fn answer(address: &str, request: impl AsRef<[u8]>) -> String {
-    let mut stream = connect(address);
-    stream.write_all(request.as_ref()).expect("it takes bytes");
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).expect("it ends the connection");
-    String::from_utf8(answer).expect("it is text")
+    String::from_utf8(answered(address, request)).expect("it is text")
 }
 
 /// A request that is complete but for its first line and some fields.
@@ -61,14 +51,6 @@ fn post(address: &str, path: &str, fields: &str) -> String {
             "POST {path} HTTP/1.1\r\n{fields}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}"
         ),
     )
-}
-
-fn is(answer: &str, status: u16, parts: &[&str]) {
-    let wanted = format!("HTTP/1.1 {status} ");
-    assert!(answer.starts_with(&wanted), "{wanted}: {answer}");
-    for part in parts {
-        assert!(answer.contains(part), "{part}: {answer}");
-    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::far::standing;
 use crate::home::home;
 use crate::instance::template_of;
 use crate::layout::*;
-use crate::text::{self, holding, records};
+use crate::text::{self, records};
 use crate::worker::heap_of;
 
 /// The fields of the record, in order: kind, text and place.
@@ -39,7 +39,7 @@ unsafe fn record_of(w: *mut Worker, account: Account) -> *mut TextHead {
                 text::drop(heap, record);
                 return null_mut();
             };
-            *holding::words(record).add(index) = text.expose_provenance() as u64;
+            *text::words(record).add(index) = text.expose_provenance() as u64;
         }
         record
     }
