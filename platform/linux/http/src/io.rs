@@ -87,7 +87,7 @@ fn complaint(head: &[u8]) -> Option<Vec<u8>> {
     let reason = match status {
         b"400" => "this is no request of HTTP/1.1",
         b"414" => "the request's target is too long",
-        b"431" => "the request's head has more than 65536 bytes, or more than 100 fields",
+        b"431" => super::reply::LONG_HEAD,
         _ => return None,
     };
     let empty = "content-length: 0\r\n";

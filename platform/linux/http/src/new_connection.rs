@@ -15,6 +15,7 @@ use hyper::service::service_fn;
 use super::export::Exports;
 use super::held::Pace;
 use super::io::Io;
+use super::reply::MOST_HEAD;
 use super::requests::respond;
 use super::surroundings::Surroundings;
 use super::task::Task;
@@ -25,9 +26,6 @@ use drystone_reactor::{Handler, Reactor, weakly};
 
 /// How long a request's head may take, and a connection may be idle.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Most bytes of a request's head.
-const MOST_BYTES: usize = 64 * 1024;
 
 /// How long, and for how many bytes, a client may go on sending after its last answer.
 const LEAVING: Duration = Duration::from_secs(5);
@@ -114,10 +112,7 @@ impl NewConnection {
                 Task::start(reactor, socket, move |handle| {
                     let (clock, upgrade) = (handle.clock.clone(), Upgrade::default());
                     let mut builder = http1::Builder::new();
-                    builder
-                        .timer(handle.clock.clone())
-                        .header_read_timeout(PATIENCE)
-                        .max_buf_size(MOST_BYTES);
+                    builder.timer(handle.clock.clone()).header_read_timeout(PATIENCE).max_buf_size(MOST_HEAD);
                     let (task, pace) = (handle.clone(), Pace::default());
                     let (pacing, upgrading) = (pace.clone(), Some(upgrade.clone()));
                     let at = Rc::new(Surroundings {
@@ -149,7 +144,7 @@ impl NewConnection {
                 Task::start(reactor, socket, move |handle| {
                     let mut builder = http2::Builder::new(handle.spawner.clone());
                     builder.timer(handle.clock.clone()).max_concurrent_streams(MOST_STREAMS);
-                    builder.max_header_list_size(MOST_BYTES as u32).keep_alive_interval(PATIENCE);
+                    builder.max_header_list_size(MOST_HEAD as u32).keep_alive_interval(PATIENCE);
                     let (clock, pace) = (handle.clock.clone(), Pace::default());
                     let pacing = pace.clone();
                     let at =

@@ -8,6 +8,12 @@ use super::held::Given;
 
 pub(super) type Reply = Response<Given>;
 
+/// Most bytes of a request's head.
+pub(super) const MOST_HEAD: usize = 64 * 1024;
+
+/// What is said of a longer one.
+pub(super) const LONG_HEAD: &str = "the request's head has more than 65536 bytes, or more than 100 fields";
+
 /// Why a request isn't carried out.
 pub(super) struct Refusal {
     status: StatusCode,

@@ -21,7 +21,7 @@ use super::export::{Export, Exports};
 use super::files::File;
 use super::held::Given;
 use super::plain;
-use super::reply::{Refusal, Reply, empty, reply};
+use super::reply::{LONG_HEAD, MOST_HEAD, Refusal, Reply, empty, reply};
 use super::style::Style;
 use super::surroundings::{Open, PATIENCE, Surroundings, say_zipped};
 use super::task::Handle;
@@ -163,10 +163,21 @@ fn send_file(file: &File, request: &Parts, at: &Surroundings) -> Result<Reply, R
 
 /// The export that a request is for, and the rest of its path.
 fn found(exports: &Exports, request: &Parts) -> Result<(Rc<Export>, String), Refusal> {
+    check_length(request)?;
     check_host(request)?;
     let path = request.uri.path();
     let nothing = || Refusal::new(StatusCode::NOT_FOUND, format!("there is nothing at {path}"));
     exports.find(path).ok_or_else(nothing)
+}
+
+/// Refuses a long head. hyper does so only while it hasn't got all of one, so it depends on how the bytes come.
+fn check_length(request: &Parts) -> Result<(), Refusal> {
+    let target = request.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    let fields = request.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+    if target + fields.sum::<usize>() > MOST_HEAD {
+        return Err(Refusal::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, LONG_HEAD));
+    }
+    Ok(())
 }
 
 fn wanted(export: &Export, rest: &str, request: &Parts) -> Result<Wanted, Refusal> {
