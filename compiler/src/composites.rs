@@ -82,6 +82,7 @@ fn interface(variables: &[Variable], composite: &Composite) -> Interface {
         State { transitions: vec![(ENDED, 0), (REFUSED, 0), (FAILED, 0)], may_end: false },
     ];
     Interface {
+        capacity: 1,
         name: drystone_component::Interface::FOR_BLOCK.into(),
         span: Span::default(),
         messages: messages.into_iter().map(message).collect(),

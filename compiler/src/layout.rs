@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use drystone_component::Kind;
+use drystone_component::{Interface as Model, Kind};
 use drystone_language::handlers;
 use drystone_language::program::*;
 use drystone_runtime::layout::{FrameHead, Instance, Kept, OfferedSlot, PAYLOAD, Process, RequiredSlot};
@@ -116,7 +116,8 @@ impl Layouts {
             layouts.body(program, facts, BodyKey::Finally(id), head, &[]);
             for (number, implementation) in component.implementations.iter().enumerate() {
                 let interface = component.offers[implementation.offered].interface;
-                let words = payload_words(&program.interfaces[interface.index()]);
+                let interface = &program.interfaces[interface.index()];
+                let words = Model::buffer_words(payload_words(interface), interface.capacity - 1);
                 let head = (PAYLOAD + 8 * words) as u32;
                 layouts.body(program, facts, BodyKey::Service(id, number), head, &implementation.variables);
             }

@@ -171,7 +171,7 @@ pub fn visit_instruction(instruction: &Inst, touch: &mut impl FnMut(Reg, Access)
             touch(*value, Read);
         }
         Inst::Require(reg, ..) => touch(*reg, Read),
-        Inst::Sent { payload, .. } | Inst::Received(payload) => {
+        Inst::Sent { payload, .. } | Inst::Received { payload, .. } => {
             touch(payload.communication, Read);
             touch(payload.word, Read);
         }

@@ -227,7 +227,7 @@ impl Way {
             | Inst::CallNative { .. }
             | Inst::Room { .. }
             | Inst::Sent { .. }
-            | Inst::Received(_)
+            | Inst::Received { .. }
             | Inst::Result(_) => return false,
             _ => {}
         }

@@ -3,10 +3,12 @@
 use std::mem::{offset_of, size_of};
 
 use drystone_runtime::layout::{
-    Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, SlotTable, Source, TEXT_BYTES,
-    TextHead, TextSlice, Worker,
+    Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, Ring, SlotTable, Source,
+    TEXT_BYTES, TextHead, TextSlice, Worker,
 };
 
+pub(crate) const RING_FIRST: i32 = offset_of!(Ring, first) as i32;
+pub(crate) const RING_TAKEN: i32 = offset_of!(Ring, taken) as i32;
 pub(crate) const READY_HEAD: i32 = offset_of!(Worker, ready_head) as i32;
 pub(crate) const READY_TAIL: i32 = offset_of!(Worker, ready_tail) as i32;
 pub(crate) const ATTENTION: i32 = offset_of!(Worker, attention) as i32;

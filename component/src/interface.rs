@@ -215,6 +215,8 @@ pub struct Interface {
     pub states: Table<u8>,
     /// Words that the largest message needs.
     pub payload_words: usize,
+    /// How many messages the buffer holds behind the first: one less than its capacity.
+    pub queued: usize,
 }
 
 impl Interface {
@@ -230,6 +232,20 @@ impl Interface {
     /// The name of the interfaces that the compiler adds for blocks that may be shipped. It is a keyword, so no other
     /// interface has it.
     pub const FOR_BLOCK: &str = "COMPOSITE";
+
+    /// Words of a communication's buffer.
+    pub const fn buffer(&self) -> usize {
+        Self::buffer_words(self.payload_words, self.queued)
+    }
+
+    /// Words of the buffer: the first message's, and if more than one may be in it, one word that says which places are
+    /// taken, and for each place one word more than the largest message has.
+    pub const fn buffer_words(payload_words: usize, queued: usize) -> usize {
+        match queued {
+            0 => payload_words,
+            places => payload_words + 1 + places * (1 + payload_words),
+        }
+    }
 
     /// Whether the compiler added it for a block that may be shipped. It is no part of a component's identity.
     pub fn is_for_block(&self) -> bool {

@@ -58,6 +58,7 @@ impl Protocol {
             next: leaked(next.collect()),
             states: leaked(self.states.iter().map(state).collect()),
             payload_words: 1,
+            queued: 0,
         }))
     }
 

@@ -40,6 +40,7 @@ static TALK: Interface = Interface {
     next: Table::new(&[1, Interface::NONE, Interface::NONE, 0]),
     states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS, Interface::SERVER_SENDS]),
     payload_words: 3,
+    queued: 0,
 };
 
 /// Counts the bytes of texts.

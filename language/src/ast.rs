@@ -115,6 +115,8 @@ pub struct Cardinality {
 pub struct Interface {
     /// Attributes between `INTERFACE` and the name.
     pub attributes: Vec<Name>,
+    /// `CAPACITY n` among them, and where it stands.
+    pub capacity: Option<(i64, Span)>,
     /// The Rust trait that it is.
     pub native: Option<Native>,
     /// Its name.

@@ -156,9 +156,14 @@ pub struct Interface {
     pub states: Vec<State>,
     /// The Rust trait that it is, for native components: no message is ever exchanged.
     pub native: Option<String>,
+    /// How many messages the buffer of a communication holds; of several declarations the most.
+    pub capacity: usize,
 }
 
 impl Interface {
+    /// The greatest capacity. Each communication has the memory for it.
+    pub const MOST_CAPACITY: usize = 1024;
+
     /// Whether the compiler added it for a block that may be shipped. It is no part of a component's identity.
     pub fn is_for_block(&self) -> bool {
         self.name == drystone_component::Interface::FOR_BLOCK

@@ -1,7 +1,7 @@
-//! Communications: a buffer for one message between a client and its service, guarded by the state machine of their
+//! Communications: a buffer for messages between a client and its service, guarded by the state machine of their
 //! protocol (*structured concurrent programs*, Blaser).
 //!
-//! While the buffer is empty, or holds a message of its own, a side is in state `state`; while the buffer holds a
+//! While the buffer is empty, or holds messages of its own, a side is in state `state`; while the buffer holds a
 //! message for it, in state `seen`. A side that has to wait becomes the communication's one `waiter`; any change wakes
 //! it, and it tries again. A side that waits for the first of several things (`select`) is no waiter, but *watches*
 //! each of them (`watching`).
@@ -16,6 +16,7 @@
 
 pub mod connection;
 mod ending;
+pub mod more;
 pub mod moving;
 pub mod rebinding;
 mod receiving;
@@ -93,19 +94,15 @@ pub unsafe fn drop_words(w: *mut Worker, words: *mut u64, interface: &Interface,
     }
 }
 
-/// Drops the message in the buffer, if there is one.
+/// Drops the messages in the buffer.
 ///
 /// # Safety
 /// At home; `c` is live and of this interface.
 pub unsafe fn drop_buffered(w: *mut Worker, c: *mut Communication, interface: &Interface) {
     // SAFETY: the tag says which message's words the buffer owns.
     unsafe {
-        let word = &mut (*c).word;
-        let tag = word.tag;
-        if tag != 0 {
-            word.empty();
-            drop_words(w, payload(c), interface, u32::from(tag) - 1);
-        }
+        more::each(c, interface, |message, words| drop_words(w, words, interface, message));
+        more::forget(c, interface);
     }
 }
 

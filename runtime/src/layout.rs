@@ -134,7 +134,17 @@ pub struct Communication {
     pub waiter: *mut Process,
     /// *inline* State, seen, tag and flags, see [`CommunicationWord`].
     pub word: CommunicationWord,
-    // The message's words follow, [`Interface::payload_words`] of them, then the frame.
+    // The buffer follows, [`Interface::buffer`] words, then the frame.
+}
+
+/// Which of the places behind a buffer's first message are taken, where there are any: see the communication module's
+/// `more`. None are while [`MORE`] is clear.
+#[repr(C)]
+pub struct Ring {
+    /// *inline* The place of the second message.
+    pub first: u32,
+    /// *inline* How many places are taken.
+    pub taken: u32,
 }
 
 /// Bytes before the payload.
@@ -180,6 +190,8 @@ pub const ENDING: u16 = 128;
 /// Processes that wait for the first of several things watch it, beside the one that may be its waiter. Generated code
 /// leaves such a communication to the runtime, which tells them.
 pub const SELECTED: u16 = 256;
+/// *inline* There are more messages in the buffer than the first: see the communication module's `more`.
+pub const MORE: u16 = 512;
 
 /// A component at run time. Slots and variables follow, as its template says.
 #[repr(C)]

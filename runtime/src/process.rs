@@ -103,7 +103,7 @@ unsafe fn clear(p: *mut Process) -> &'static Body {
     // SAFETY: the frame lies behind the buffer, whose length the interface says, up to the block's end.
     unsafe {
         let body = body_of(p);
-        let frame = PAYLOAD + 8 * (*body.interface).payload_words;
+        let frame = PAYLOAD + 8 * (*body.interface).buffer();
         ptr::write_bytes(p.cast::<u8>().add(frame), 0, body.size as usize - frame);
         (*p).lock = LOCK_NONE;
         (*p).score = 0;

@@ -54,6 +54,7 @@ pub fn of(program: &Program, id: InterfaceId) -> &'static Interface {
         name: text(name),
         fingerprint: Fingerprint::of(&program.identity(id)),
         payload_words: messages.iter().map(|message| message.values.len()).max().unwrap_or(0),
+        queued: 0,
         messages: leak(described),
         next: leak(next),
         states: leak(states),

@@ -65,6 +65,7 @@ static FILES: Interface = Interface {
     next: Table::new(&NEXT),
     states: Table::new(&STATES),
     payload_words: 3,
+    queued: 0,
 };
 
 /// A server that does nothing: each read returns 512 bytes.

@@ -13,6 +13,7 @@ pub(crate) fn kept_interface(description: &Description) -> &'static Interface {
         name: Str::new(kept(description.name())),
         fingerprint: description.fingerprint(),
         payload_words: messages.iter().map(|message| message.parameters.length).max().unwrap_or(0),
+        queued: 0,
         messages: Table::new(messages.leak()),
         next: Table::new(next.leak()),
         states: Table::new(states.leak()),

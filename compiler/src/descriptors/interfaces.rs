@@ -64,6 +64,7 @@ impl Descriptors {
         let states = self.define(module, states);
         blob.table(offset_of!(I, states), Some(states), state_count);
         blob.u64(offset_of!(I, payload_words), payload_words(interface) as u64);
+        blob.u64(offset_of!(I, queued), interface.capacity as u64 - 1);
         blob
     }
 

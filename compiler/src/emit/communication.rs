@@ -107,13 +107,18 @@ impl<M: Module> Build<'_, '_, M> {
         }
         self.builder.ins().jump(slow, &[]);
         self.builder.switch_to_block(wait);
+        self.wait_for(point, communication, status);
+        self.builder.switch_to_block(usual);
+    }
+
+    /// The process becomes the communication's waiter, and leaves.
+    pub(super) fn wait_for(&mut self, point: Where, communication: Value, status: u8) {
         let status = self.builder.ins().iconst(types::I8, status as i64);
         self.builder.ins().store(trusted(), status, self.process, offset::STATUS);
         self.builder.ins().store(trusted(), self.process, communication, offset::WAITER);
         self.resume_at(point);
         let leave = self.leave_block();
         self.builder.ins().jump(leave, &[]);
-        self.builder.switch_to_block(usual);
     }
 
     /// Sets where the process will be resumed.
@@ -128,8 +133,8 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Makes room for a message. The result is the communication's word for after the message has been sent. Waits
-    /// while the buffer is full.
+    /// Makes room for a message. The result is where the message goes, as if that were the communication, and its word
+    /// for after the message has been sent. Waits while the buffer is full.
     pub(super) fn try_send(
         &mut self,
         point: Where,
@@ -137,7 +142,10 @@ impl<M: Module> Build<'_, '_, M> {
         interface: InterfaceId,
         message: usize,
         slow: Block,
-    ) -> Value {
+    ) -> [Value; 2] {
+        if let Some(places) = self.places(interface).filter(|_| point != Where::Behind) {
+            return self.try_send_behind(point, communication, (interface, message), places, slow);
+        }
         let flags = self.flags_for(interface, message);
         let full = |&(from, _): &(u16, u16)| Alike { bits: STATE | FLAGS, value: word_of(from, 0, 0, flags) };
         let mut transitions = self.transitions(interface, message);
@@ -148,7 +156,7 @@ impl<M: Module> Build<'_, '_, M> {
         if let [(from, into)] = transitions[..] {
             let fits = self.builder.ins().icmp_imm_s(IntCC::Equal, word, word_of(from, from, 0, 0));
             self.go_on_or_wait(fits, point, communication, (&full, ROOM), slow);
-            return self.builder.ins().iconst(types::I64, after((from, into)));
+            return [communication, self.builder.ins().iconst(types::I64, after((from, into)))];
         }
         let mut sent = self.builder.ins().iconst(types::I64, 0);
         for (from, into) in transitions {
@@ -157,7 +165,7 @@ impl<M: Module> Build<'_, '_, M> {
             sent = self.builder.ins().select(fits, after, sent);
         }
         self.go_on_or_wait(sent, point, communication, (&full, ROOM), slow);
-        sent
+        [communication, sent]
     }
 
     pub(super) fn send(
@@ -204,9 +212,11 @@ impl<M: Module> Build<'_, '_, M> {
         unless_room: impl FnOnce(&mut Self, Value),
     ) {
         let (slow, done) = self.slow_and_done();
-        let sent = self.try_send(point, communication, interface, message, slow);
+        let [place, sent] = self.try_send(point, communication, interface, message, slow);
+        self.set(payload.communication, place);
         self.builder.ins().jump(done, &[sent.into()]);
         self.builder.switch_to_block(slow);
+        self.set(payload.communication, communication);
         self.send_if_marked(communication, interface, message, done);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
@@ -218,7 +228,6 @@ impl<M: Module> Build<'_, '_, M> {
         let by_runtime = self.builder.ins().iconst(types::I64, 0);
         self.builder.ins().jump(done, &[by_runtime.into()]);
         self.builder.switch_to_block(done);
-        self.set(payload.communication, communication);
         let sent = self.builder.block_params(done)[0];
         self.set(payload.word, sent);
     }
@@ -262,6 +271,9 @@ impl<M: Module> Build<'_, '_, M> {
         self.call_unusual(&entries::SENT, &[communication, description, number]);
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(fast);
+        if let Some(places) = self.places(interface) {
+            self.sent_behind(payload, (interface, message), places, done);
+        }
         self.builder.ins().store(trusted(), word, communication, offset::WORD);
         self.count(offset::MESSAGES, 1);
         let waiter = self.builder.ins().load(types::I64, trusted(), communication, offset::WAITER);

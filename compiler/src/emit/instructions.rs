@@ -127,7 +127,7 @@ impl<M: Module> Build<'_, '_, M> {
                 self.room(*interface, *message, *payload, *location)
             }
             Inst::Sent { payload, interface, message } => self.sent(*payload, *interface, *message),
-            Inst::Received(payload) => self.received(*payload),
+            Inst::Received { payload, interface, .. } => self.received(*payload, *interface),
         }
     }
 

@@ -8,6 +8,7 @@ mod communication;
 mod control;
 mod instructions;
 mod known;
+mod more;
 mod procedures;
 mod reach;
 mod receiving;

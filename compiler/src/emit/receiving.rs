@@ -38,7 +38,18 @@ impl<M: Module> Build<'_, '_, M> {
         }
         let flags = self.flags_for(interface, message);
         let there = self.has_come(communication, message, flags);
+        if self.places(interface).is_some() {
+            let taken = self.after_last(communication, interface, message);
+            let [there, taken] = self.or_before_others(communication, (message, flags), [there, taken]);
+            self.go_on_or_wait(there, point, communication, (&waiting, NEWS), slow);
+            return taken;
+        }
         self.go_on_or_wait(there, point, communication, (&waiting, NEWS), slow);
+        self.after_last(communication, interface, message)
+    }
+
+    /// The communication's word for after its last message has been taken.
+    fn after_last(&mut self, communication: Value, interface: InterfaceId, message: usize) -> Value {
         match self.transitions(interface, message)[..] {
             [(_, into)] => self.builder.ins().iconst(types::I64, word_of(into, into, 0, 0)),
             _ => {
@@ -98,20 +109,15 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Whether the message is in the buffer, with exactly these flags.
-    fn has_come(&mut self, communication: Value, message: usize, flags: u16) -> Value {
+    pub(super) fn has_come(&mut self, communication: Value, message: usize, flags: u16) -> Value {
         let expected = (word_of(0, 0, message as u16 + 1, flags) as u64 >> 32) as i32;
         let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64)
     }
 
-    pub(super) fn received(&mut self, payload: Payload) {
+    pub(super) fn received(&mut self, payload: Payload, interface: InterfaceId) {
         let (communication, word) = (self.get(payload.communication), self.get(payload.word));
-        let (fast, slow, woken, done) = (
-            self.builder.create_block(),
-            self.builder.create_block(),
-            self.builder.create_block(),
-            self.builder.create_block(),
-        );
+        let [fast, slow, taken, woken, done] = [(); 5].map(|()| self.builder.create_block());
         self.builder.set_cold_block(slow);
         let by_runtime = self.builder.ins().icmp_imm_s(IntCC::Equal, word, -1);
         self.builder.ins().brif(by_runtime, slow, &[], fast, &[]);
@@ -119,7 +125,12 @@ impl<M: Module> Build<'_, '_, M> {
         self.call_unusual(&entries::RECEIVED, &[communication]);
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(fast);
+        if let Some(places) = self.places(interface) {
+            self.advance(payload, places, taken);
+        }
         self.builder.ins().store(trusted(), word, communication, offset::WORD);
+        self.builder.ins().jump(taken, &[]);
+        self.builder.switch_to_block(taken);
         let waiter = self.builder.ins().load(types::I64, trusted(), communication, offset::WAITER);
         self.branch_unless(waiter, done);
         // A peer that waits for an answer goes on waiting; a sender that waits for room is woken.
@@ -138,7 +149,7 @@ impl<M: Module> Build<'_, '_, M> {
         &mut self,
         point: Where,
         communication: Value,
-        side: Direction,
+        (interface, side): (InterfaceId, Direction),
         question: Question,
         slow: Block,
     ) -> Value {
@@ -149,7 +160,10 @@ impl<M: Module> Build<'_, '_, M> {
                 Alike { bits: FLAGS, value: word_of(0, 0, 0, FOR_CLIENT) },
             ],
         };
-        let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        let mut tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        if self.places(interface).is_some() {
+            tag = self.without_more(tag);
+        }
         let (index, plain) = self.message_of(tag, side);
         self.go_on_or_wait(plain, point, communication, (waiting, NEWS), slow);
         self.reply(index, question)
@@ -190,7 +204,7 @@ impl<M: Module> Build<'_, '_, M> {
     ) {
         let communication = self.communication(reach, interface, location);
         let (slow, done) = self.slow_and_done();
-        let quick = self.try_test(Where::Entry, communication, side, question, slow);
+        let quick = self.try_test(Where::Entry, communication, (interface, side), question, slow);
         self.builder.ins().jump(done, &[quick.into()]);
         self.builder.switch_to_block(slow);
         self.test_if_marked(communication, side, question, done);

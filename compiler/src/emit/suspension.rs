@@ -71,8 +71,9 @@ impl<M: Module> Build<'_, '_, M> {
         match &point.op {
             SuspensionOp::Send { reach, interface, message, payload } => {
                 let communication = self.try_communication(reach, slow);
-                let word = self.try_send(Where::OnTheWay(id), communication, *interface, *message, slow);
-                self.set(payload.communication, communication);
+                let [place, word] =
+                    self.try_send(Where::OnTheWay(id), communication, *interface, *message, slow);
+                self.set(payload.communication, place);
                 self.set(payload.word, word);
             }
             SuspensionOp::Receive { reach, interface, message, payload } => {
@@ -81,9 +82,10 @@ impl<M: Module> Build<'_, '_, M> {
                 self.set(payload.communication, communication);
                 self.set(payload.word, word);
             }
-            SuspensionOp::Test { reach, side, question, to, .. } => {
+            SuspensionOp::Test { reach, interface, side, question, to } => {
                 let communication = self.try_communication(reach, slow);
-                let answer = self.try_test(Where::OnTheWay(id), communication, *side, *question, slow);
+                let answer =
+                    self.try_test(Where::OnTheWay(id), communication, (*interface, *side), *question, slow);
                 self.set(*to, answer);
             }
             SuspensionOp::Lock(LockMode::Exclusive) => self.lock_alone(Where::OnTheWay(id)),

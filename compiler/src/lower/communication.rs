@@ -144,9 +144,9 @@ impl Lower<'_, '_> {
         let payload = self.code.payload();
         let location = self.location(span);
         self.code.suspend(SuspensionOp::Receive { reach, interface, message, payload }, location);
-        let message = &self.unit.program.interfaces[interface.index()].messages[message];
+        let declared = &self.unit.program.interfaces[interface.index()].messages[message];
         let mut arrived = Vec::new();
-        for (index, (_, ty)) in message.values.iter().enumerate() {
+        for (index, (_, ty)) in declared.values.iter().enumerate() {
             let word = payload_word(payload.communication, index);
             let value = self.code.load(word, reg_type(ty));
             let kind = kind_of(ty);
@@ -160,9 +160,9 @@ impl Lower<'_, '_> {
                 _ => Part::Plain(value),
             });
         }
-        self.code.inst(Inst::Received(payload));
+        self.code.inst(Inst::Received { payload, interface, message });
         let mut arrived = arrived.into_iter();
-        for (target, (_, ty)) in targets.iter().zip(&message.parameters) {
+        for (target, (_, ty)) in targets.iter().zip(&declared.parameters) {
             let part = match ty {
                 Type::Record(id) => Part::Held(self.put_together(*id, &mut arrived, span)),
                 _ => arrived.next().expect("a message brings each value"),

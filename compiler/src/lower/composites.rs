@@ -103,7 +103,7 @@ impl Lower<'_, '_> {
         let [fault, place, why] =
             [0, 1, 2].map(|index| self.code.load(payload_word(payload.communication, index), RegType::Int));
         let why = self.code.keep(why);
-        self.code.inst(Inst::Received(payload));
+        self.code.inst(Inst::Received { payload, interface, message: FAILED });
         let at = self.code.int(location as i64);
         self.code.suspending_call(&entries::SHIPPED_FAILED, vec![fault, place, why.reg, at], location);
         self.code.drop_text(why);

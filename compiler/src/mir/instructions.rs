@@ -253,7 +253,7 @@ pub enum Inst {
     /// Completes the message that the last suspension point made room for.
     Sent { payload: Payload, interface: InterfaceId, message: usize },
     /// Completes the receipt of the message that the last suspension point gave: its words have been read.
-    Received(Payload),
+    Received { payload: Payload, interface: InterfaceId, message: usize },
 }
 
 impl Inst {

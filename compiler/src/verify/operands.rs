@@ -134,7 +134,7 @@ fn instruction(spot: Spot, instruction: &Inst, variants: &[Code]) -> Result<(), 
         }
         Inst::Watch { collection, .. } | Inst::Wrote { collection, .. } => address(spot, collection),
         Inst::Words(to, _) => is(spot, *to, Int),
-        Inst::Room { payload, .. } | Inst::Sent { payload, .. } | Inst::Received(payload) => {
+        Inst::Room { payload, .. } | Inst::Sent { payload, .. } | Inst::Received { payload, .. } => {
             pair(spot, *payload)
         }
         Inst::Fail(..) | Inst::Result(_) => Ok(()),

@@ -60,6 +60,7 @@ impl Plan {
             next: leaked(next.collect()),
             states: leaked(self.states.iter().map(state).collect()),
             payload_words: self.messages.iter().map(|m| m.2.len()).max().unwrap_or(0),
+            queued: 0,
         }));
         if let Some(identity) = identity(interface) {
             interface.fingerprint = Fingerprint::of(&identity);

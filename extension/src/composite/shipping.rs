@@ -77,6 +77,7 @@ pub static INTERFACE: Interface = Interface {
     next: Table::new(&NEXT),
     states: Table::new(&STATES),
     payload_words: 4,
+    queued: 0,
 };
 
 #[cfg(test)]

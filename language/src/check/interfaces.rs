@@ -85,11 +85,31 @@ pub(super) fn resolve(definitions: &mut Definitions, diagnostics: &mut Diagnosti
             messages,
             states,
             native: declared.tree.native.as_ref().map(|native| native.path.clone()),
+            capacity: 1,
         });
     }
     for (declared, id) in definitions.declared.interfaces.iter_mut().zip(ids) {
         declared.id = id;
+        let known = &mut definitions.program.interfaces[id.index()].capacity;
+        *known = capacity_of(declared.tree, diagnostics).max(*known);
     }
+}
+
+/// How many messages a buffer holds, as one declaration says.
+fn capacity_of(tree: &ast::Interface, diagnostics: &mut Diagnostics) -> usize {
+    let Some((number, span)) = tree.capacity else { return 1 };
+    if tree.native.is_some() {
+        let message = format!("{} is a Rust trait, and has no messages", tree.name.text);
+        diagnostics.report(Diagnostic::new("capacity", span, message));
+    }
+    let fits = |capacity: &usize| (1..=Interface::MOST_CAPACITY).contains(capacity);
+    usize::try_from(number).ok().filter(fits).unwrap_or_else(|| {
+        let most = Interface::MOST_CAPACITY;
+        let message = format!("a buffer holds 1 to {most} messages, and not {number}");
+        let help = "each communication has the memory for so many, used or not";
+        diagnostics.report(Diagnostic::new("capacity", span, message).help(help));
+        1
+    })
 }
 
 /// A program may declare the system's interfaces itself. Where it does so by an earlier text, it means what the system

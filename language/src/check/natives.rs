@@ -63,7 +63,7 @@ impl Natives<'_> {
         for declared in &self.known.declared.interfaces {
             let tree = declared.tree;
             for attribute in &tree.attributes {
-                self.diagnostics.unknown_attribute(attribute, "an interface may be NATIVE");
+                self.diagnostics.unknown_attribute(attribute, "an interface may be {NATIVE \"a::Trait\"}, or have a buffer for more messages: {CAPACITY 64}");
             }
             if let Some(native) = &tree.native {
                 self.check_path(native);

@@ -1,7 +1,7 @@
 //! Components, implementations, procedures, constants, variables and types.
 
 use super::parameters::INDEX;
-use super::state::{Failed, Parsed, Parser};
+use super::state::{Attributes, Failed, Parsed, Parser};
 use crate::ast::{
     Cardinality, Component, Constant, Declaration, Facet, File, Implementation, Name, Procedure, Type,
     Variables,
@@ -155,7 +155,11 @@ impl Parser<'_> {
 
     fn component(&mut self) -> Parsed<Declaration> {
         let first = self.advance().span;
-        let (attributes, native) = self.attributes_or_native()?;
+        let Attributes { names: attributes, native, capacity } = self.attributes_of_unit()?;
+        if let Some((_, span)) = capacity {
+            let error = Diagnostic::new("unknown-attribute", span, "a component has no CAPACITY");
+            self.report(error.help("it belongs to an interface: INTERFACE {CAPACITY 64} Items;"));
+        }
         let name = self.name("the name of the component")?;
         self.open_unit(&name);
         self.declared.push(name.clone());
@@ -360,11 +364,11 @@ impl Parser<'_> {
         let first = name.span;
         let mut cardinality = None;
         if self.accept(Symbol::LeftBracket) {
-            let from = self.bound()?;
+            let from = self.bound("a number in this cardinality")?;
             let to = match self.accept(Symbol::Range) {
                 false => Some(from),
                 true if self.accept(Symbol::Times) => None,
-                true => Some(self.bound()?),
+                true => Some(self.bound("a number in this cardinality")?),
             };
             self.expect(Symbol::RightBracket)?;
             cardinality = Some(Cardinality { from, to });
@@ -372,7 +376,7 @@ impl Parser<'_> {
         Ok(Facet { name, cardinality, span: self.since(first) })
     }
 
-    fn bound(&mut self) -> Parsed<i64> {
+    pub(super) fn bound(&mut self, expected: &str) -> Parsed<i64> {
         match self.kind() {
             TokenKind::Integer(value) => {
                 let place = self.advance().span;
@@ -382,7 +386,7 @@ impl Parser<'_> {
                 let place = self.advance().span;
                 self.integer(value as u64, place).ok_or(Failed)
             }
-            _ => self.unexpected("a number in this cardinality"),
+            _ => self.unexpected(expected),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Interfaces and their protocols.
 
 use super::parameters::PARAMETER;
-use super::state::{Parsed, Parser};
+use super::state::{Attributes, Parsed, Parser};
 use crate::ast::{Declaration, Direction, Interface, Message, Protocol};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 
@@ -13,7 +13,7 @@ impl Parser<'_> {
     /// `INTERFACE [Attributes] Name; [Protocol] END Name;`
     pub(super) fn interface(&mut self) -> Parsed<Declaration> {
         let first = self.advance().span;
-        let (attributes, native) = self.attributes_or_native()?;
+        let Attributes { names: attributes, native, capacity } = self.attributes_of_unit()?;
         let name = self.name("the name of the interface")?;
         self.open_unit(&name);
         self.declared.push(name.clone());
@@ -33,7 +33,7 @@ impl Parser<'_> {
             }
         };
         let lost = self.end_of_unit();
-        let read = Interface { attributes, native, name, protocol, span: self.since(first) };
+        let read = Interface { attributes, capacity, native, name, protocol, span: self.since(first) };
         Ok(lost.unwrap_or(Declaration::Interface(read)))
     }
 

@@ -22,6 +22,14 @@ pub(super) struct Failed;
 /// A part of the tree, unless it could not be read.
 pub(super) type Parsed<T> = Result<T, Failed>;
 
+/// What stands in braces before the name of a component or an interface.
+#[derive(Default)]
+pub(super) struct Attributes {
+    pub(super) names: Vec<Name>,
+    pub(super) native: Option<Native>,
+    pub(super) capacity: Option<(i64, Span)>,
+}
+
 /// A component, procedure, ... that is being read.
 pub(super) struct Unit {
     pub(super) name: Name,
@@ -215,31 +223,39 @@ impl<'a> Parser<'a> {
         Ok(names)
     }
 
-    /// Likewise of a component or an interface, which may be native.
-    pub(super) fn attributes_or_native(&mut self) -> Parsed<(Vec<Name>, Option<Native>)> {
-        let (mut names, mut native) = (Vec::new(), None);
+    /// Likewise of a component or an interface, where values may stand behind names.
+    pub(super) fn attributes_of_unit(&mut self) -> Parsed<Attributes> {
+        let mut read = Attributes::default();
         if !self.accept(Symbol::LeftBrace) {
-            return Ok((names, native));
+            return Ok(read);
         }
         loop {
             let name = self.name("the name of an attribute")?;
-            if name.text != "NATIVE" {
-                names.push(name);
-            } else if self.at(TokenKind::String) {
-                let token = self.advance();
-                let path = String::from_utf8_lossy(&lexer::string_bytes(self.text_of(token))).into_owned();
-                native = Some(Native { path, span: self.since(name.span) });
-            } else {
-                let expected = "the path of a Rust type or trait after `NATIVE`";
-                return self
-                    .unexpected_with_help(expected, "for example {NATIVE \"kortex_thread::RoundRobin\"}");
+            match name.text.as_str() {
+                "NATIVE" => read.native = Some(self.native(name.span)?),
+                "CAPACITY" => {
+                    let places = self.bound("a number of messages after `CAPACITY`")?;
+                    read.capacity = Some((places, self.since(name.span)));
+                }
+                _ => read.names.push(name),
             }
             if !self.accept(Symbol::Comma) {
                 break;
             }
         }
         self.expect(Symbol::RightBrace)?;
-        Ok((names, native))
+        Ok(read)
+    }
+
+    /// What stands behind `NATIVE`.
+    fn native(&mut self, first: Span) -> Parsed<Native> {
+        if !self.at(TokenKind::String) {
+            let expected = "the path of a Rust type or trait after `NATIVE`";
+            return self.unexpected_with_help(expected, "for example {NATIVE \"kortex_thread::RoundRobin\"}");
+        }
+        let token = self.advance();
+        let path = String::from_utf8_lossy(&lexer::string_bytes(self.text_of(token))).into_owned();
+        Ok(Native { path, span: self.since(first) })
     }
 
     // Errors.

@@ -4,12 +4,13 @@ use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side};
 
-use super::{Act, drop_buffered, free, interface_of, violation, wake};
+use super::{Act, drop_buffered, free, interface_of, more, violation, wake};
 use crate::home::home;
 use crate::instance::natives::wake_parked;
 use crate::instance::{body_of, rare_of};
 use crate::layout::*;
 use crate::process::restart_service;
+use crate::protocol::may_end;
 use crate::worker::heap_of;
 
 /// What has become of a service whose body has run to its end.
@@ -38,12 +39,15 @@ pub unsafe fn finish(
             return Finished::Failed;
         }
         let word = (*c).word;
-        if let Some(state) = word.begun_by_unread(interface).filter(|_| word.flags & GONE == 0) {
-            (*c).word = CommunicationWord { state, seen: 0, flags: word.flags & !ENDING, ..word };
-            restart_service(w, c);
-            return Finished::Ended;
-        }
         if word.is_unread() {
+            if word.flags & GONE == 0
+                && let Some(state) = more::after_beginning(c, interface)
+            {
+                more::begin(c, interface);
+                (*c).word = CommunicationWord { state, seen: 0, flags: word.flags & !ENDING, ..word };
+                restart_service(w, c);
+                return Finished::Ended;
+            }
             drop_buffered(w, c, interface);
         }
         over(w, c, SERVICE_ENDED)
@@ -58,11 +62,29 @@ pub unsafe fn finish(
 unsafe fn is_refused(w: *mut Worker, c: *mut Communication, interface: &Interface, location: u32) -> bool {
     // SAFETY: `c` is live, for its service runs.
     unsafe {
-        let is_refused = !(*c).word.may_finish(interface);
+        let is_refused = !may_finish(c, interface);
         if is_refused {
             violation(w, c.cast(), c, interface, Act::End(Side::Server), location);
         }
         is_refused
+    }
+}
+
+/// Whether the service may end now: what it leaves unreceived begins the next communication. Where its client is lost it
+/// may end anywhere.
+///
+/// # Safety
+/// `c` is live and of this interface.
+#[inline(always)]
+unsafe fn may_finish(c: *mut Communication, interface: &Interface) -> bool {
+    // SAFETY: `c` is live.
+    unsafe {
+        let word = (*c).word;
+        let may = match word.is_unread() {
+            true => may_end(interface, word.seen) && more::after_beginning(c, interface).is_some(),
+            false => may_end(interface, word.state),
+        };
+        may || word.flags & GONE != 0
     }
 }
 
@@ -225,7 +247,7 @@ pub unsafe fn stay(w: *mut Worker, c: *mut Communication) {
 /// # Safety
 /// At home; the interface lives for ever.
 pub unsafe fn make_gone(w: *mut Worker, interface: &Interface) -> *mut Communication {
-    let size = PAYLOAD + 8 * interface.payload_words;
+    let size = PAYLOAD + 8 * interface.buffer();
     // SAFETY: the block is new and zeroed, and large enough for its head.
     unsafe {
         let c = (*heap_of(w)).allocate_zeroed(size) as *mut Communication;

@@ -39,5 +39,5 @@ pub enum Outcome {
 
 /// Where a service process keeps its pump: behind the communication's buffer.
 pub fn cell_offset(interface: &Interface) -> usize {
-    PAYLOAD + interface.payload_words * size_of::<u64>()
+    PAYLOAD + interface.buffer() * size_of::<u64>()
 }

@@ -5,7 +5,7 @@ use core::ptr::null_mut;
 use drystone_component::{Interface, Side};
 
 use super::moving::at_once;
-use super::{Act, payload, violation, wait};
+use super::{Act, interface_of, more, payload, violation, wait};
 use crate::failure::stop;
 use crate::instance::body_of;
 use crate::layout::*;
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn ds_receive(
     null_mut()
 }
 
-/// A message has been taken: the buffer is empty again.
+/// A message has been taken: the next one is there, or the buffer is empty again.
 ///
 /// # Safety
 /// At home; the process that runs has taken over what [`ds_receive`] answered.
@@ -68,7 +68,10 @@ pub unsafe extern "C" fn ds_receive(
 pub unsafe extern "C" fn ds_received(w: *mut Worker, c: *mut Communication) {
     // SAFETY: `c` is live, for the process that runs is one of its sides; so is its waiter.
     unsafe {
-        (*c).word.empty();
+        match (*c).word.flags & MORE {
+            0 => (*c).word.empty(),
+            _ => more::advance(c, interface_of(c)),
+        }
         let waiter = (*c).waiter;
         if !waiter.is_null() && (*waiter).status == ROOM {
             if (*c).word.flags & STREAMS != 0 && at_once::refill(w, c, waiter) {

@@ -3,7 +3,7 @@
 use drystone_component::{Interface, Side};
 
 use crate::layout::*;
-use crate::protocol::{may_end, next};
+use crate::protocol::may_end;
 
 impl CommunicationWord {
     /// The first state, with an empty buffer.
@@ -55,23 +55,8 @@ impl CommunicationWord {
         self.flags & GONE != 0 || may_end(interface, state)
     }
 
-    /// Whether the service leaves a message unreceived if it ends now.
+    /// Whether the service leaves messages unreceived if it ends now.
     pub fn is_unread(self) -> bool {
         self.tag != 0 && self.flags & FOR_CLIENT == 0
-    }
-
-    /// The state after the message that the service leaves unreceived, if that begins the next communication.
-    pub fn begun_by_unread(self, interface: &Interface) -> Option<u16> {
-        if self.is_unread() { next(interface, 0, u32::from(self.tag) - 1) } else { None }
-    }
-
-    /// Whether the service may end now. Where its client is lost it may anywhere.
-    #[inline(always)]
-    pub fn may_finish(self, interface: &Interface) -> bool {
-        let may = match self.is_unread() {
-            true => may_end(interface, self.seen) && self.begun_by_unread(interface).is_some(),
-            false => may_end(interface, self.state),
-        };
-        may || self.flags & GONE != 0
     }
 }

@@ -24,7 +24,7 @@ use super::record::{Deletion, deletion_of, end_record};
 use super::survey::*;
 use super::{faults, leaving, occasions};
 use crate::communication::connection::*;
-use crate::communication::{self, detach, interface_of, lose_client, make_gone, payload, watching};
+use crate::communication::{self, detach, interface_of, lose_client, make_gone, more, payload, watching};
 use crate::home::home;
 use crate::instance::slots::{interfaces_of, required_slots};
 use crate::instance::*;
@@ -128,24 +128,25 @@ impl Condemned {
         all
     }
 
-    /// Adds components in the message that a service hasn't received.
+    /// Adds components in the messages that a service hasn't received.
     ///
     /// # Safety
     /// *By force*; `c` is that of a condemned service.
     unsafe fn add_message(&mut self, w: *mut Worker, c: *mut Communication) {
         // SAFETY: a component's word in the buffer is its address.
         unsafe {
-            let tag = (*c).word.tag as usize;
-            if tag == 0 || (*c).word.flags & FOR_CLIENT != 0 {
+            if (*c).word.flags & FOR_CLIENT != 0 {
                 return;
             }
-            let parameters = interface_of(c).messages.get()[tag - 1].parameters.get();
-            let components =
-                parameters.iter().enumerate().filter(|(_, parameter)| parameter.ty == Type::Component);
-            for (index, _) in components {
-                let word = payload(c).add(index);
-                self.add(w, core::mem::replace(&mut *word, 0) as *mut Instance);
-            }
+            let interface = interface_of(c);
+            more::each(c, interface, |message, words| {
+                let parameters = interface.messages.get()[message as usize].parameters.get();
+                let components =
+                    parameters.iter().enumerate().filter(|(_, parameter)| parameter.ty == Type::Component);
+                for (index, _) in components {
+                    self.add(w, core::mem::take(&mut *words.add(index)) as *mut Instance);
+                }
+            });
         }
     }
 }
@@ -408,10 +409,10 @@ unsafe fn part(w: *mut Worker, c: *mut Communication) -> *mut Communication {
         let interface = interface_of(c);
         let gone = make_gone(w, interface);
         if !gone.is_null() && (*c).word.flags & FOR_CLIENT != 0 {
-            payload(gone).copy_from_nonoverlapping(payload(c), interface.payload_words);
-            let flags = (*gone).word.flags | FOR_CLIENT;
+            payload(gone).copy_from_nonoverlapping(payload(c), interface.buffer());
+            let flags = (*gone).word.flags | FOR_CLIENT | (*c).word.flags & MORE;
             (*gone).word = CommunicationWord { flags, ..(*c).word };
-            (*c).word.empty();
+            more::forget(c, interface);
         }
         lose_client(w, c);
         gone

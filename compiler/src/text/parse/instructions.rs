@@ -80,8 +80,9 @@ impl Names {
                 Inst::Sent { payload: payload(line)?, interface, message }
             }
             "received" => {
+                let (interface, message) = self.message(line)?;
                 line.expect("with")?;
-                Inst::Received(payload(line)?)
+                Inst::Received { payload: payload(line)?, interface, message }
             }
             other => return Err(format!("{other:?} begins no instruction")),
         })

@@ -111,7 +111,9 @@ impl Printer<'_> {
             Inst::Sent { payload, interface, message } => {
                 format!("sent {} with {}", self.message(*interface, *message), pair(payload))
             }
-            Inst::Received(payload) => format!("received with {}", pair(payload)),
+            Inst::Received { payload, interface, message } => {
+                format!("received {} with {}", self.message(*interface, *message), pair(payload))
+            }
         }
     }
 

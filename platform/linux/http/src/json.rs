@@ -138,6 +138,7 @@ mod tests {
         next: Table::new(&[]),
         states: Table::new(&[]),
         payload_words: 5,
+        queued: 0,
     };
 
     fn values(text: &'static [u8]) -> Vec<Datum<'static>> {

@@ -226,6 +226,7 @@ mod tests {
         next: Table::new(&[]),
         states: Table::new(&[Interface::MAY_END]),
         payload_words: 0,
+        queued: 0,
     };
 
     #[test]

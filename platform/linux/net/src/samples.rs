@@ -32,6 +32,7 @@ pub static TOLD: Interface = Interface {
     next: Table::new(&[]),
     states: Table::new(&[]),
     payload_words: 5,
+    queued: 0,
 };
 
 /// `{ IN Ask(..) ( OUT Told(..) | OUT Silent ) | IN Note(..) }`
@@ -47,6 +48,7 @@ pub static ASKED: Interface = Interface {
     next: Table::new(&[1, NONE, NONE, 0, NONE, 0, 0, NONE]),
     states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS, Interface::SERVER_SENDS]),
     payload_words: 5,
+    queued: 0,
 };
 
 const NONE: u16 = Interface::NONE;

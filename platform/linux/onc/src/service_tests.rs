@@ -26,6 +26,7 @@ static CALCULATE: Interface = Interface {
     next: Table::new(&[1, NONE, NONE, 0, NONE, 0, 0, NONE]),
     states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS, Interface::SERVER_SENDS]),
     payload_words: 2,
+    queued: 0,
 };
 
 fn service(options: &[(&str, &str)]) -> Result<Service, String> {
@@ -105,6 +106,7 @@ fn rpcgen_is_told_of_records() {
         next: Table::new(&[0]),
         states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS]),
         payload_words: 4,
+        queued: 0,
     };
     let mut options = Options::default();
     options.set("texts", "string").expect("it is an option");
@@ -141,6 +143,7 @@ fn records_whose_names_join_to_the_same_have_different_structures() {
         next: Table::new(&[0]),
         states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS]),
         payload_words: 2,
+        queued: 0,
     };
     let service = Service::new(&PLACE, &Options::default()).expect("it is right");
     let wanted = "

@@ -135,6 +135,7 @@ fn interfaces() -> Vec<*const Interface> {
             next: Table::new(next.leak()),
             states: Table::new(states.leak()),
             payload_words: messages.iter().map(|m| m.parameters.length).max().unwrap_or(0),
+            queued: 0,
         };
         ptr::from_ref(Box::leak(Box::new(interface)))
     };

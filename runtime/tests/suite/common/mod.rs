@@ -653,7 +653,7 @@ impl Build {
         let registers = self.registers.clone();
         let mut body = |steps: &[Step], ending: &[Step], interface: Option<&'static Interface>| {
             let head = match interface {
-                Some(interface) => PAYLOAD + 8 * interface.payload_words,
+                Some(interface) => PAYLOAD + 8 * interface.buffer(),
                 None => size_of::<Process>(),
             };
             let owned = |&(register, kind): &(usize, Kind)| Owned {
@@ -772,6 +772,7 @@ pub fn interface(
         next: leak(next),
         states: leak(bits),
         payload_words: messages.iter().map(|m| m.2.len()).max().unwrap_or(0),
+        queued: 0,
     }))
 }
 

@@ -32,6 +32,7 @@ pub fn interface() -> Interface {
         next: Table::new(&NEXT),
         states: Table::new(&STATES),
         payload_words: 5,
+        queued: 0,
     };
     let identity = identity(&interface).expect("no message carries a component");
     interface.fingerprint = Fingerprint::of(&identity);

@@ -1,0 +1,132 @@
+//! The messages of a buffer behind the first, where an interface's capacity is more than 1 (*structured concurrent
+//! programs*, section 3.1: the buffer is a circular list, and its capacity may vary).
+//!
+//! The first message is where it always is, so whoever receives finds it as in a buffer for one. A [`Ring`] and its
+//! places follow it. A place has one word with the tag and the state in which the message was sent, as the
+//! communication's word has them, then the message's words. All messages go one way, because the side that may send now
+//! is the only one until the other has received them all. Only generated code puts messages there; while any is there,
+//! the flag [`MORE`] is set.
+
+use drystone_component::Interface;
+
+use super::payload;
+use crate::layout::*;
+use crate::protocol::next;
+
+const TAG_AND_SEEN: u64 = 0x0000_ffff_ffff_0000;
+
+/// The first message of the buffer has been taken: the next one is the first.
+///
+/// # Safety
+/// At home; `c` is live and of this interface, and the first message's words own nothing any more.
+pub unsafe fn advance(c: *mut Communication, interface: &Interface) {
+    // SAFETY: the buffer has room for a message, a ring and its places; a place that is taken holds a message.
+    unsafe {
+        let word = &mut (*c).word;
+        if word.flags & MORE == 0 {
+            return word.empty();
+        }
+        let ring = ring(c, interface);
+        let from = place(ring, interface, 0);
+        payload(c).copy_from_nonoverlapping(from.add(1), interface.payload_words);
+        (word.seen, word.tag) = sent_in(*from);
+        (*ring).first = ((*ring).first + 1) % interface.queued as u32;
+        (*ring).taken -= 1;
+        if (*ring).taken == 0 {
+            word.flags &= !MORE;
+        }
+    }
+}
+
+/// Each message in the buffer, the first one too: its number and its words.
+///
+/// # Safety
+/// `c` is live and of this interface; `visit` leaves the buffer as it is, but for the words.
+pub unsafe fn each(c: *mut Communication, interface: &Interface, mut visit: impl FnMut(u32, *mut u64)) {
+    // SAFETY: as in `advance`.
+    unsafe {
+        if (*c).word.tag != 0 {
+            visit(u32::from((*c).word.tag) - 1, payload(c));
+        }
+        for index in 0..count(c, interface) {
+            let place = place(ring(c, interface), interface, index);
+            visit(u32::from(sent_in(*place).1) - 1, place.add(1));
+        }
+    }
+}
+
+/// The state after all messages in the buffer, if they begin a communication.
+///
+/// # Safety
+/// `c` is live and of this interface.
+pub unsafe fn after_beginning(c: *mut Communication, interface: &Interface) -> Option<u16> {
+    let mut state = Some(0);
+    // SAFETY: as this function's.
+    unsafe {
+        each(c, interface, |message, _| state = state.and_then(|it| next(interface, it, message)));
+    }
+    state
+}
+
+/// The messages in the buffer begin a communication: says so in each place.
+///
+/// # Safety
+/// At home; `c` is live and of this interface, and [`after_beginning`] has a state.
+pub unsafe fn begin(c: *mut Communication, interface: &Interface) {
+    let mut state = 0;
+    // SAFETY: the word before a message's is its place's, except for the first message's.
+    unsafe {
+        each(c, interface, |message, words| {
+            if words != payload(c) {
+                *words.sub(1) = u64::from(state) << 16 | u64::from(message + 1) << 32;
+            }
+            state = next(interface, state, message).unwrap_or(state);
+        });
+    }
+}
+
+/// Forgets what is in the buffer.
+///
+/// # Safety
+/// At home; `c` is live and of this interface, and the messages' words own nothing any more.
+pub unsafe fn forget(c: *mut Communication, interface: &Interface) {
+    // SAFETY: as in `advance`.
+    unsafe {
+        if (*c).word.flags & MORE != 0 {
+            (*ring(c, interface)).taken = 0;
+            (*c).word.flags &= !MORE;
+        }
+        (*c).word.empty();
+    }
+}
+
+/// How many messages are behind the first.
+///
+/// # Safety
+/// `c` is live and of this interface.
+unsafe fn count(c: *mut Communication, interface: &Interface) -> u32 {
+    // SAFETY: where the flag is set, the buffer has a ring.
+    unsafe { if (*c).word.flags & MORE == 0 { 0 } else { (*ring(c, interface)).taken } }
+}
+
+/// # Safety
+/// The interface is that of `c`, and its capacity more than 1.
+unsafe fn ring(c: *mut Communication, interface: &Interface) -> *mut Ring {
+    payload(c).wrapping_add(interface.payload_words).cast()
+}
+
+/// A place that is taken, counted from the second message's.
+///
+/// # Safety
+/// `ring` is that of a communication of this interface.
+unsafe fn place(ring: *mut Ring, interface: &Interface, index: u32) -> *mut u64 {
+    // SAFETY: the ring is there.
+    let index = unsafe { (*ring).first + index } as usize % interface.queued;
+    ring.wrapping_add(1).cast::<u64>().wrapping_add(index * (1 + interface.payload_words))
+}
+
+/// The state in which a message was sent, and its tag.
+fn sent_in(place: u64) -> (u16, u16) {
+    debug_assert!(place & !TAG_AND_SEEN == 0);
+    ((place >> 16) as u16, (place >> 32) as u16)
+}
