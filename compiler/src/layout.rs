@@ -97,6 +97,14 @@ pub fn payload_words(interface: &Interface) -> usize {
     interface.messages.iter().map(|message| message.values.len()).max().unwrap_or(0)
 }
 
+/// How many messages the buffer of an interface holds behind the first.
+pub fn queued(interface: &Interface) -> usize {
+    match interface.capacity {
+        1 => 0,
+        more => (more - 1).next_power_of_two(),
+    }
+}
+
 impl Layouts {
     /// Computes the layouts of a program.
     pub fn of(program: &Program, facts: &Facts) -> Layouts {
@@ -117,7 +125,7 @@ impl Layouts {
             for (number, implementation) in component.implementations.iter().enumerate() {
                 let interface = component.offers[implementation.offered].interface;
                 let interface = &program.interfaces[interface.index()];
-                let words = Model::buffer_words(payload_words(interface), interface.capacity - 1);
+                let words = Model::buffer_words(payload_words(interface), queued(interface));
                 let head = (PAYLOAD + 8 * words) as u32;
                 layouts.body(program, facts, BodyKey::Service(id, number), head, &implementation.variables);
             }

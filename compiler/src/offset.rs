@@ -8,7 +8,7 @@ use drystone_runtime::layout::{
 };
 
 pub(crate) const RING_FIRST: i32 = offset_of!(Ring, first) as i32;
-pub(crate) const RING_TAKEN: i32 = offset_of!(Ring, taken) as i32;
+pub(crate) const RING_NEXT: i32 = offset_of!(Ring, next) as i32;
 pub(crate) const READY_HEAD: i32 = offset_of!(Worker, ready_head) as i32;
 pub(crate) const READY_TAIL: i32 = offset_of!(Worker, ready_tail) as i32;
 pub(crate) const ATTENTION: i32 = offset_of!(Worker, attention) as i32;

@@ -215,7 +215,8 @@ pub struct Interface {
     pub states: Table<u8>,
     /// Words that the largest message needs.
     pub payload_words: usize,
-    /// How many messages the buffer holds behind the first: one less than its capacity.
+    /// How many messages the buffer holds behind the first: 0 or a power of two, so that its capacity is at least what
+    /// the interface says.
     pub queued: usize,
 }
 

@@ -94,6 +94,15 @@ pub unsafe fn drop_words(w: *mut Worker, words: *mut u64, interface: &Interface,
     }
 }
 
+/// Drops what the first message in the buffer still owns. The message has been taken.
+///
+/// # Safety
+/// At home; `c` is live, of this interface, and its buffer isn't empty. Next is [`ds_received`].
+pub unsafe fn drop_first(w: *mut Worker, c: *mut Communication, interface: &Interface) {
+    // SAFETY: the tag says which message's words the buffer owns.
+    unsafe { drop_words(w, payload(c), interface, u32::from((*c).word.tag) - 1) }
+}
+
 /// Drops the messages in the buffer.
 ///
 /// # Safety

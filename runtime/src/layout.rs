@@ -137,14 +137,14 @@ pub struct Communication {
     // The buffer follows, [`Interface::buffer`] words, then the frame.
 }
 
-/// Which of the places behind a buffer's first message are taken, where there are any: see the communication module's
-/// `more`. None are while [`MORE`] is clear.
+/// The messages behind a buffer's first one, by numbers that wrap around: see the communication module's `more`. There
+/// are none while [`MORE`] is clear.
 #[repr(C)]
 pub struct Ring {
-    /// *inline* The place of the second message.
+    /// *inline* The second message's.
     pub first: u32,
-    /// *inline* How many places are taken.
-    pub taken: u32,
+    /// *inline* That of the next one to be sent.
+    pub next: u32,
 }
 
 /// Bytes before the payload.

@@ -50,6 +50,8 @@ var programs = map[string]program{
 	"hash":              hash(),
 	"base64":            base64(),
 	"select":            selectOf8(),
+	"stream":            stream(64),
+	"stream_by_one":     stream(1),
 }
 
 // What is measured by other things than the time of a run; servers run until they are ended.

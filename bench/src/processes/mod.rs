@@ -62,7 +62,7 @@ pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
         tell(bench.creation(cores))?;
         tell(bench.jitter(cores))?;
     }
-    for program in bits::ALL.iter().chain([&waits::SELECT]) {
+    for program in bits::ALL.iter().chain([&waits::SELECT]).chain(&waits::STREAMS) {
         tell(bench.warm(program, 1))?;
     }
     bench.practical(tell)?;

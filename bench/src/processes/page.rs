@@ -72,7 +72,8 @@ fn notes() -> String {
          different words, *parallel job* 1128 comparisons of texts of 500 letters. *crc32*, *hash* and \
          *base64 in the language* compute a checksum by its table, FNV-1a, and Base64 of a text of random \
          bytes, the same loops in Go as in Drystone; in *select of 8*, one process waits for the first of eight \
-         clients and answers it, 800 000 times. For these, *go-mirror* is \
+         clients and answers it, 800 000 times; in *local stream*, a process sends five million numbers to \
+         another, through a buffer for so many. For these, *go-mirror* is \
          what a user of Go would write, with the standard library. Targets in milliseconds hold for the \
          machine that they were stated for; they are scaled with what Go's mirrors of ProducerConsumer and \
          TokenRing take on one core, here and there.\n"

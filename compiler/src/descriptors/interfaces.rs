@@ -9,7 +9,7 @@ use drystone_language::program::{InterfaceId, Program, Type};
 
 use super::Descriptors;
 use super::blob::Blob;
-use crate::layout::payload_words;
+use crate::layout::{payload_words, queued};
 
 impl Descriptors {
     pub(super) fn interface(
@@ -64,7 +64,7 @@ impl Descriptors {
         let states = self.define(module, states);
         blob.table(offset_of!(I, states), Some(states), state_count);
         blob.u64(offset_of!(I, payload_words), payload_words(interface) as u64);
-        blob.u64(offset_of!(I, queued), interface.capacity as u64 - 1);
+        blob.u64(offset_of!(I, queued), queued(interface) as u64);
         blob
     }
 

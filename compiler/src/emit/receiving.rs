@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_language::ast::Direction;
 use drystone_language::program::{InterfaceId, Pattern};
-use drystone_runtime::layout::{CALLS, CLIENT_CLOSED, FOR_CLIENT, NEWS, ROOM, SERVICE_ENDED, STREAMS};
+use drystone_runtime::layout::{CALLS, CLIENT_CLOSED, FOR_CLIENT, MORE, NEWS, ROOM, SERVICE_ENDED, STREAMS};
 
 use super::Build;
 use super::communication::{Alike, FLAGS, MARKS, MOST_COMPARED, STATE, TAG, Where, word_of};
@@ -37,19 +37,8 @@ impl<M: Module> Build<'_, '_, M> {
             }
         }
         let flags = self.flags_for(interface, message);
-        let there = self.has_come(communication, message, flags);
-        if self.places(interface).is_some() {
-            let taken = self.after_last(communication, interface, message);
-            let [there, taken] = self.or_before_others(communication, (message, flags), [there, taken]);
-            self.go_on_or_wait(there, point, communication, (&waiting, NEWS), slow);
-            return taken;
-        }
+        let there = self.has_come(communication, interface, message, flags);
         self.go_on_or_wait(there, point, communication, (&waiting, NEWS), slow);
-        self.after_last(communication, interface, message)
-    }
-
-    /// The communication's word for after its last message has been taken.
-    fn after_last(&mut self, communication: Value, interface: InterfaceId, message: usize) -> Value {
         match self.transitions(interface, message)[..] {
             [(_, into)] => self.builder.ins().iconst(types::I64, word_of(into, into, 0, 0)),
             _ => {
@@ -74,9 +63,9 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(slow);
         let flags = self.flags_for(interface, message);
         if flags == FOR_CLIENT {
-            self.receive_if_called(communication, message, done);
+            self.receive_if_called(communication, interface, message, done);
         }
-        self.receive_if_streaming(communication, message, flags, done);
+        self.receive_if_streaming(communication, interface, message, done);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let location = self.location_value(location);
@@ -93,8 +82,14 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Receives from a native service that answers at once.
-    fn receive_if_called(&mut self, communication: Value, message: usize, done: Block) {
-        let there = self.has_come(communication, message, FOR_CLIENT | CALLS);
+    fn receive_if_called(
+        &mut self,
+        communication: Value,
+        interface: InterfaceId,
+        message: usize,
+        done: Block,
+    ) {
+        let there = self.has_come(communication, interface, message, FOR_CLIENT | CALLS);
         let state = self.builder.ins().uload16(types::I64, trusted(), communication, offset::WORD);
         let taken = self.builder.ins().imul_imm_s(state, 0x1_0001);
         let taken = self.builder.ins().bor_imm_s(taken, word_of(0, 0, 0, CALLS));
@@ -102,17 +97,39 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Receives from a pump that streams: the runtime then puts the next message into the buffer.
-    fn receive_if_streaming(&mut self, communication: Value, message: usize, flags: u16, done: Block) {
-        let there = self.has_come(communication, message, flags | STREAMS);
+    fn receive_if_streaming(
+        &mut self,
+        communication: Value,
+        interface: InterfaceId,
+        message: usize,
+        done: Block,
+    ) {
+        let flags = self.flags_for(interface, message);
+        let there = self.has_come(communication, interface, message, flags | STREAMS);
         let by_runtime = self.builder.ins().iconst(types::I64, -1);
         self.unless(there, by_runtime, done);
     }
 
-    /// Whether the message is in the buffer, with exactly these flags.
-    pub(super) fn has_come(&mut self, communication: Value, message: usize, flags: u16) -> Value {
+    /// Whether the message is the first in the buffer, with exactly these flags.
+    fn has_come(
+        &mut self,
+        communication: Value,
+        interface: InterfaceId,
+        message: usize,
+        flags: u16,
+    ) -> Value {
         let expected = (word_of(0, 0, message as u16 + 1, flags) as u64 >> 32) as i32;
-        let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        let arrived = self.tag(communication, interface);
         self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64)
+    }
+
+    /// The tag with the flags behind it, but for whether there are more messages.
+    fn tag(&mut self, communication: Value, interface: InterfaceId) -> Value {
+        let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        match self.places(interface) {
+            Some(_) => self.builder.ins().band_imm_s(tag, !((MORE as i64) << 16)),
+            None => tag,
+        }
     }
 
     pub(super) fn received(&mut self, payload: Payload, interface: InterfaceId) {
@@ -160,10 +177,7 @@ impl<M: Module> Build<'_, '_, M> {
                 Alike { bits: FLAGS, value: word_of(0, 0, 0, FOR_CLIENT) },
             ],
         };
-        let mut tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
-        if self.places(interface).is_some() {
-            tag = self.without_more(tag);
-        }
+        let tag = self.tag(communication, interface);
         let (index, plain) = self.message_of(tag, side);
         self.go_on_or_wait(plain, point, communication, (waiting, NEWS), slow);
         self.reply(index, question)

@@ -181,7 +181,7 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
     };
     let messages = (0..MESSAGES).map(message).collect();
     Program {
-        interfaces: vec![Interface { name: "I".into(), span, messages, states, native: None }],
+        interfaces: vec![Interface { name: "I".into(), span, messages, states, native: None, capacity: 1 }],
         records: Vec::new(),
         components: vec![component],
         procedures: vec![procedure],

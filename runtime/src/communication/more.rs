@@ -2,7 +2,7 @@
 //! programs*, section 3.1: the buffer is a circular list, and its capacity may vary).
 //!
 //! The first message is where it always is, so whoever receives finds it as in a buffer for one. A [`Ring`] and its
-//! places follow it. A place has one word with the tag and the state in which the message was sent, as the
+//! places follow it, whose number is a power of two. A place has one word with the tag and the state in which the message was sent, as the
 //! communication's word has them, then the message's words. All messages go one way, because the side that may send now
 //! is the only one until the other has received them all. Only generated code puts messages there; while any is there,
 //! the flag [`MORE`] is set.
@@ -30,9 +30,8 @@ pub unsafe fn advance(c: *mut Communication, interface: &Interface) {
         let from = place(ring, interface, 0);
         payload(c).copy_from_nonoverlapping(from.add(1), interface.payload_words);
         (word.seen, word.tag) = sent_in(*from);
-        (*ring).first = ((*ring).first + 1) % interface.queued as u32;
-        (*ring).taken -= 1;
-        if (*ring).taken == 0 {
+        (*ring).first = (*ring).first.wrapping_add(1);
+        if (*ring).first == (*ring).next {
             word.flags &= !MORE;
         }
     }
@@ -93,7 +92,8 @@ pub unsafe fn forget(c: *mut Communication, interface: &Interface) {
     // SAFETY: as in `advance`.
     unsafe {
         if (*c).word.flags & MORE != 0 {
-            (*ring(c, interface)).taken = 0;
+            let ring = ring(c, interface);
+            (*ring).first = (*ring).next;
             (*c).word.flags &= !MORE;
         }
         (*c).word.empty();
@@ -106,7 +106,13 @@ pub unsafe fn forget(c: *mut Communication, interface: &Interface) {
 /// `c` is live and of this interface.
 unsafe fn count(c: *mut Communication, interface: &Interface) -> u32 {
     // SAFETY: where the flag is set, the buffer has a ring.
-    unsafe { if (*c).word.flags & MORE == 0 { 0 } else { (*ring(c, interface)).taken } }
+    unsafe {
+        if (*c).word.flags & MORE == 0 {
+            return 0;
+        }
+        let ring = ring(c, interface);
+        (*ring).next.wrapping_sub((*ring).first)
+    }
 }
 
 /// # Safety
@@ -121,7 +127,7 @@ unsafe fn ring(c: *mut Communication, interface: &Interface) -> *mut Ring {
 /// `ring` is that of a communication of this interface.
 unsafe fn place(ring: *mut Ring, interface: &Interface, index: u32) -> *mut u64 {
     // SAFETY: the ring is there.
-    let index = unsafe { (*ring).first + index } as usize % interface.queued;
+    let index = unsafe { (*ring).first.wrapping_add(index) } as usize % interface.queued;
     ring.wrapping_add(1).cast::<u64>().wrapping_add(index * (1 + interface.payload_words))
 }
 

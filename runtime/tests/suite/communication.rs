@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use crate::common::*;
 use drystone_component::{Interface, Side, Type};
+use drystone_runtime::entry_points::*;
+use drystone_runtime::layout::*;
 
 const SAY: u32 = 0;
 const HEARD: u32 = 1;
@@ -109,6 +111,74 @@ fn what_a_service_leaves_unreceived_begins_the_next() {
         ])
         .done();
     assert_eq!(output_of(main), "01234.");
+}
+
+/// `{ IN Note(x) | IN Name(t) } IN All OUT Got(t, x)`
+static NOTES: LazyLock<&Interface> = LazyLock::new(|| {
+    let messages: &[_] = &[
+        ("Note", Side::Client, &[Type::Integer] as &[Type]),
+        ("Name", Side::Client, &[Type::Text]),
+        ("All", Side::Client, &[]),
+        ("Got", Side::Server, &[Type::Text, Type::Integer]),
+    ];
+    let notes =
+        interface("Notes", messages, &[(true, &[(0, 0), (1, 0), (2, 1)]), (false, &[(3, 2)]), (true, &[])]);
+    with_room(notes, 4)
+});
+const NOTE: u32 = 0;
+const NAME: u32 = 1;
+
+#[test]
+fn messages_behind_the_first_come_in_their_order() {
+    static SERVER: LazyLock<&drystone_component::Template> = LazyLock::new(|| {
+        let service: &[Step] = &[
+            |c| unsafe { c.receive(c.client(), *NOTES, NOTE, &[0]) },
+            |c| unsafe { c.number(*c.r(0)) },
+            |c| unsafe { c.repeat(0, 12, 1) },
+            |_| End,
+        ];
+        template("Server").offers(*NOTES, service).done()
+    });
+    let main = template("Main")
+        .virtual_time()
+        .holds(0)
+        .main(&[
+            |c| unsafe { c.create(c.container(0), *SERVER) },
+            |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *NOTES, NOTE, &[*c.r(0)]) },
+            |c| unsafe { c.repeat(0, 12, 1) },
+            |c| unsafe { c.delete(c.container(0)) },
+            |c| unsafe { c.write(".") },
+        ])
+        .done();
+    assert_eq!(output_of(main), "01234567891011.");
+}
+
+#[test]
+fn messages_behind_the_first_are_dropped_with_their_communication() {
+    /// Takes one message, and waits for ever.
+    static SERVER: LazyLock<&drystone_component::Template> = LazyLock::new(|| {
+        let service: &[Step] = &[
+            |c| unsafe { c.receive(c.client(), *NOTES, NOTE, &[0]) },
+            |c| unsafe { c.fail(Fault::Overflow, 3) },
+        ];
+        template("Server").isolated().offers(*NOTES, service).done()
+    });
+    let main = template("Main")
+        .virtual_time()
+        .holds(0)
+        .main(&[
+            |c| unsafe { c.create(c.container(0), *SERVER) },
+            |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *NOTES, NOTE, &[1]) },
+            |c| unsafe {
+                let text = ds_text_from_integer(c.w, c.p, 1234567, 5).expose_provenance() as u64;
+                c.send(c.reach_held(*c.container(0), 0), *NOTES, NAME, &[text])
+            },
+            |c| unsafe { c.repeat(0, 4, 2) },
+            |c| unsafe { c.passivate(1) },
+            |c| unsafe { c.write(".") },
+        ])
+        .done();
+    assert_eq!(output_of(main), ".");
 }
 
 #[test]

@@ -68,10 +68,25 @@ fn program_of(seed: u64, size: usize, only: Option<fn(&mut Generator) -> Step>) 
     generator.shared.imported = generator.random.one_in(2);
     let entry = generator.entry();
     let shared = generator.shared.text;
-    if shared.is_empty() || !generator.shared.imported {
-        return shared + &entry;
+    let text = match shared.is_empty() || !generator.shared.imported {
+        true => shared + &entry,
+        false => format!("IMPORT {IMPORT};\n{entry}{IMPORTED}{shared}"),
+    };
+    with_capacities(&text, &mut generator.random)
+}
+
+/// Every second program has larger buffers, and every third interface of it.
+fn with_capacities(text: &str, random: &mut Random) -> String {
+    if random.one_in(2) {
+        return text.to_string();
     }
-    format!("IMPORT {IMPORT};\n{entry}{IMPORTED}{shared}")
+    let mut parts = text.split("INTERFACE ");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |text, part| {
+        let capacity = [1, 2, 3, 5, 64][random.below(5)];
+        let attribute = if random.one_in(3) { format!("{{CAPACITY {capacity}}} ") } else { String::new() };
+        text + "INTERFACE " + &attribute + part
+    })
 }
 
 /// The name of the file that a generated program imports.

@@ -1,4 +1,4 @@
-//! One process that waits for several others, with a peer in Go that does the same.
+//! Processes that wait for one another, with peers in Go that do the same.
 
 use super::{COMMON, Messages, Program, Target};
 
@@ -10,6 +10,24 @@ pub const SELECT: Program = Program {
     writes: Some("39999600000\n"),
     result: r#"{"sum": 39999600000}"#,
     messages: Messages::exactly(1_600_000),
+    target: Target::OfBest(1.0),
+    languages: &["go"],
+    ..COMMON
+};
+
+/// Numbers that go one way, through a buffer for 64 of them, and for one.
+pub const STREAMS: [Program; 2] = [
+    Program { row: "local stream capacity 64", name: "stream", ..STREAM },
+    Program { row: "local stream capacity 1", name: "stream_by_one", ..STREAM },
+];
+
+const STREAM: Program = Program {
+    row: "",
+    name: "",
+    folder: "bench/programs",
+    writes: Some("12500002500000\n"),
+    result: r#"{"sum": 12500002500000}"#,
+    messages: Messages::exactly(5_000_002),
     target: Target::OfBest(1.0),
     languages: &["go"],
     ..COMMON

@@ -5,7 +5,7 @@ use core::slice;
 
 use drystone_component::{Interface, Side};
 
-use crate::communication::{drop_buffered, payload};
+use crate::communication::{drop_buffered, drop_first, payload};
 use crate::far::{Filling, Outgoing, Traffic, count};
 use crate::layout::*;
 
@@ -61,6 +61,12 @@ impl Channel {
         let message = &self.interface.messages.get()[number];
         // SAFETY: the buffer holds this message.
         (number, unsafe { Outgoing::new(self.worker, payload(self.communication), message) })
+    }
+
+    /// Drops what the message in the buffer still owns: it has been taken.
+    pub fn drop_first(&mut self) {
+        // SAFETY: the communication is live, and of this interface.
+        unsafe { drop_first(self.worker, self.communication, self.interface) }
     }
 
     /// Drops the message in the buffer, or what is left of it.

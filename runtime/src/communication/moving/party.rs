@@ -27,7 +27,7 @@ impl Party {
     /// The message in the buffer has been taken, but for what is dropped now.
     pub fn received(&mut self) {
         let Channel { worker, communication, .. } = self.channel;
-        self.channel.drop_buffered();
+        self.channel.drop_first();
         // SAFETY: the communication is live, and this side has taken the message.
         unsafe { ds_received(worker, communication) }
     }

@@ -243,6 +243,9 @@ impl C {
             if c.is_null() {
                 return Leave;
             }
+            if send_behind(c, i, message, words) {
+                return Go;
+            }
             let payload = ds_send(self.w, self.p, c, i, message, 5);
             if payload.is_null() {
                 return Leave;
@@ -774,6 +777,34 @@ pub fn interface(
         payload_words: messages.iter().map(|m| m.2.len()).max().unwrap_or(0),
         queued: 0,
     }))
+}
+
+/// The same interface with room for more messages behind the first.
+pub fn with_room(interface: &Interface, queued: usize) -> &'static Interface {
+    Box::leak(Box::new(Interface { queued, ..*interface }))
+}
+
+/// Sends a message behind those that are in the buffer, as generated code does; `false`: they are none, or the other
+/// side's, or there is no room.
+unsafe fn send_behind(c: *mut Communication, i: &Interface, message: u32, words: &[u64]) -> bool {
+    unsafe {
+        let word = &mut (*c).word;
+        let sender = i.messages.get()[message as usize].sender;
+        let flags = if sender == Side::Server { FOR_CLIENT } else { 0 };
+        let into = i.next.get()[usize::from(word.state) * i.messages.length + message as usize];
+        let is_next = word.tag != 0 && word.flags & !MORE == flags && into != Interface::NONE;
+        let ring = c.byte_add(PAYLOAD + 8 * i.payload_words).cast::<Ring>();
+        if i.queued == 0 || !is_next || (*ring).next.wrapping_sub((*ring).first) as usize == i.queued {
+            return false;
+        }
+        let place = ring.add(1).cast::<u64>().add((*ring).next as usize % i.queued * (1 + i.payload_words));
+        place.write(u64::from(word.state) << 16 | u64::from(message + 1) << 32);
+        words.iter().enumerate().for_each(|(k, &word)| place.add(1 + k).write(word));
+        (*ring).next = (*ring).next.wrapping_add(1);
+        word.state = into;
+        word.flags |= MORE;
+        true
+    }
 }
 
 /// A program that starts with this component.
