@@ -1,6 +1,7 @@
 package main
 
-// One goroutine sends numbers to another, which adds them up, as in bench/programs/stream.dry; the channel holds so many.
+// One goroutine sends numbers to another, which adds them up, as in bench/programs/stream.dry. The channel holds so
+// many.
 
 const streamItems = 5000000
 

@@ -58,12 +58,15 @@ struct Natives<'c> {
     diagnostics: &'c mut Diagnostics,
 }
 
+const INTERFACE_ATTRIBUTES: &str =
+    "an interface may be {NATIVE \"a::Trait\"}, or have a buffer for more messages: {CAPACITY 64}";
+
 impl Natives<'_> {
     fn check(&mut self) {
         for declared in &self.known.declared.interfaces {
             let tree = declared.tree;
             for attribute in &tree.attributes {
-                self.diagnostics.unknown_attribute(attribute, "an interface may be {NATIVE \"a::Trait\"}, or have a buffer for more messages: {CAPACITY 64}");
+                self.diagnostics.unknown_attribute(attribute, INTERFACE_ATTRIBUTES);
             }
             if let Some(native) = &tree.native {
                 self.check_path(native);

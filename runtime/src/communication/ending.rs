@@ -70,8 +70,8 @@ unsafe fn is_refused(w: *mut Worker, c: *mut Communication, interface: &Interfac
     }
 }
 
-/// Whether the service may end now: what it leaves unreceived begins the next communication. Where its client is lost it
-/// may end anywhere.
+/// Whether the service may end now: what it leaves unreceived begins the next communication. Where its client is lost
+/// it may end anywhere.
 ///
 /// # Safety
 /// `c` is live and of this interface.

@@ -2,10 +2,10 @@
 //! programs*, section 3.1: the buffer is a circular list, and its capacity may vary).
 //!
 //! The first message is where it always is, so whoever receives finds it as in a buffer for one. A [`Ring`] and its
-//! places follow it, whose number is a power of two. A place has one word with the tag and the state in which the message was sent, as the
-//! communication's word has them, then the message's words. All messages go one way, because the side that may send now
-//! is the only one until the other has received them all. Only generated code puts messages there; while any is there,
-//! the flag [`MORE`] is set.
+//! places follow it, whose number is a power of two. A place has one word with the tag and the state in which the
+//! message was sent, as the communication's word has them, then the message's words. All messages go one way, because
+//! the side that may send now is the only one until the other has received them all. Only generated code puts messages
+//! there; while any is there, the flag [`MORE`] is set.
 
 use drystone_component::Interface;
 
