@@ -31,6 +31,7 @@ use core::ptr::null_mut;
 use drystone_component::{Interface, Type};
 
 pub use self::ending::*;
+pub use self::more::drop_buffered;
 pub use self::receiving::*;
 pub use self::sending::*;
 pub use self::violation::{Act, refused_end, violation};
@@ -101,18 +102,6 @@ pub unsafe fn drop_words(w: *mut Worker, words: *mut u64, interface: &Interface,
 pub unsafe fn drop_first(w: *mut Worker, c: *mut Communication, interface: &Interface) {
     // SAFETY: the tag says which message's words the buffer owns.
     unsafe { drop_words(w, payload(c), interface, u32::from((*c).word.tag) - 1) }
-}
-
-/// Drops the messages in the buffer.
-///
-/// # Safety
-/// At home; `c` is live and of this interface.
-pub unsafe fn drop_buffered(w: *mut Worker, c: *mut Communication, interface: &Interface) {
-    // SAFETY: the tag says which message's words the buffer owns.
-    unsafe {
-        more::each(c, interface, |message, words| drop_words(w, words, interface, message));
-        more::forget(c, interface);
-    }
 }
 
 /// The interface, also of a detached communication.

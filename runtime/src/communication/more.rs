@@ -9,7 +9,7 @@
 
 use drystone_component::Interface;
 
-use super::payload;
+use super::{drop_words, payload};
 use crate::layout::*;
 use crate::protocol::next;
 
@@ -81,6 +81,18 @@ pub unsafe fn begin(c: *mut Communication, interface: &Interface) {
             }
             state = next(interface, state, message).unwrap_or(state);
         });
+    }
+}
+
+/// Drops the messages in the buffer.
+///
+/// # Safety
+/// At home; `c` is live and of this interface.
+pub unsafe fn drop_buffered(w: *mut Worker, c: *mut Communication, interface: &Interface) {
+    // SAFETY: the tag says which message's words the buffer owns.
+    unsafe {
+        each(c, interface, |message, words| drop_words(w, words, interface, message));
+        forget(c, interface);
     }
 }
 
