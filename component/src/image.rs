@@ -232,7 +232,7 @@ pub struct Procedure {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Formal {
-    /// Its type; never Component.
+    /// Its type; Component stands for `ANY`, a value of any type but components.
     pub ty: Type,
     /// How it gets there.
     pub passing: Passing,
@@ -260,7 +260,10 @@ impl fmt::Display for Signature<'_> {
         for (index, formal) in parameters.enumerate() {
             let before = if index == 0 { "" } else { "; " };
             let variable = if formal.passing == Passing::Variable { "VARIABLE " } else { "" };
-            write!(f, "{before}{variable}{}", formal.ty)?;
+            match formal.ty {
+                Type::Component => write!(f, "{before}{variable}ANY")?,
+                ty => write!(f, "{before}{variable}{ty}")?,
+            }
         }
         f.write_str(")")?;
         match self.0.iter().find(|formal| formal.passing == Passing::Result) {

@@ -232,6 +232,11 @@ impl Type {
     pub fn is_component(&self) -> bool {
         matches!(self, Type::Component(_) | Type::Any(_))
     }
+
+    /// Bare `ANY`: any component, or in the heading of a native procedure a value of any type.
+    pub fn is_bare_any(&self) -> bool {
+        matches!(self, Type::Any(any) if any.offers.is_empty() && any.requires.is_none())
+    }
 }
 
 /// `ANY(offers | requires)`: offers at least, requires at most.

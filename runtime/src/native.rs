@@ -60,7 +60,7 @@ pub(crate) use making::{body, leak};
 pub use pause::{park, platform, unpark, yield_now};
 pub use ports::Ports;
 pub use procedure::{
-    Arguments, Code, Guard, Outcome, Passed, Procedure, bind, ds_procedure, find, unguarded,
+    AnyValue, Arguments, Code, Guard, Outcome, Passed, Procedure, bind, ds_procedure, find, unguarded,
 };
 pub use running::ds_native;
 pub(crate) use running::is_at_work;

@@ -75,6 +75,7 @@ impl Lower<'_, '_> {
         if result.is_some() {
             words.push(self.code.int(0));
         }
+        words.extend(self.forms_of_any(id, arguments));
         let procedure = self.code.symbol(Symbol::Procedure(id));
         let memory = self.code.words(&words);
         let at = self.location_register(span);
@@ -96,6 +97,19 @@ impl Lower<'_, '_> {
             Given::Scalar(value) => value,
             Given::Text(slot) => self.code.take_from_slot(slot, Kind::Text),
         })
+    }
+
+    /// For each parameter that is `ANY`, a text that says what its argument is.
+    fn forms_of_any(&mut self, id: ProcedureId, arguments: &[Argument]) -> Vec<Reg> {
+        let parameters = &self.unit.program.procedures[id.index()].parameters;
+        let pairs = parameters.iter().zip(arguments);
+        let any = pairs.filter(|(parameter, _)| self.unit.variable(**parameter).ty.is_bare_any());
+        let types = any.map(|(_, argument)| match argument {
+            Argument::Value(value) => &value.ty,
+            Argument::Place(place) => &place.ty,
+        });
+        let forms: Vec<String> = types.map(|ty| self.unit.program.form(ty)).collect();
+        forms.into_iter().map(|form| self.code.symbol(Symbol::Text(form.into_bytes()))).collect()
     }
 
     /// What has come back in a word.

@@ -134,7 +134,11 @@ impl BodyChecker<'_> {
         let variable = &self.known.program.variables[parameter.index()];
         let (name, ty, declared, passing) = (&variable.name, &variable.ty, variable.span, variable.parameter);
         let untyped = self.known.gaps.variables.contains(&parameter);
+        let is_any_value = self.known.takes_any_value(parameter);
         if passing == Some(Passing::Value) {
+            if is_any_value {
+                return self.expression(tree).map(Argument::Value);
+            }
             // A component as value parameter was reported where it is declared.
             if ty.is_component() {
                 return None;
@@ -168,6 +172,9 @@ impl BodyChecker<'_> {
             let wanted = self.known.type_name(ty);
             self.report(error.help(format!("pass a variable of type {wanted} and assign it back")));
             return None;
+        }
+        if is_any_value && !place.ty.is_component() {
+            return Some(Argument::Place(place));
         }
         if place.ty != *ty {
             let (wanted, given) = (self.known.type_name(ty), self.known.type_name(&place.ty));

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::ast;
-use crate::program::{Owner, ProcedureId, Type};
+use crate::program::{Owner, ProcedureId, Type, VariableId};
 use crate::source::{Diagnostic, SourceFile};
 
 use super::definitions::Definitions;
@@ -29,6 +29,15 @@ pub(super) fn resolve(definitions: &mut Definitions, files: &[SourceFile], diagn
         }
         let file = files.get(tree.name.span.file as usize).map_or("", |file| &file.path);
         definitions.program.procedures[index].native = Some(name(file, &tree.name.text));
+    }
+}
+
+impl Definitions<'_> {
+    /// Whether a parameter is `ANY` of a procedure that a crate carries: a value of any type but components.
+    pub(super) fn takes_any_value(&self, parameter: VariableId) -> bool {
+        let variable = &self.program.variables[parameter.index()];
+        let Owner::Procedure(id) = variable.owner else { return false };
+        variable.ty.is_bare_any() && self.program.procedures[id.index()].native.is_some()
     }
 }
 
@@ -58,10 +67,10 @@ fn fault(known: &Definitions, id: ProcedureId, tree: &ast::Procedure) -> Option<
     let plain =
         |ty: &Type| matches!(ty, Type::Integer | Type::Real | Type::Boolean | Type::Character | Type::Text);
     let variables = procedure.parameters.iter().map(|id| &known.program.variables[id.index()]);
-    let (help, unknown) =
-        ("INTEGER, REAL, BOOLEAN, CHARACTER and TEXT go there and back", &known.gaps.variables);
+    let help = "INTEGER, REAL, BOOLEAN, CHARACTER and TEXT go there and back, and ANY is any value";
+    let unknown = &known.gaps.variables;
     for (&id, variable) in procedure.parameters.iter().zip(variables) {
-        if !plain(&variable.ty) && !unknown.contains(&id) {
+        if !plain(&variable.ty) && !variable.ty.is_bare_any() && !unknown.contains(&id) {
             let ty = known.type_name(&variable.ty);
             return error(variable.span, format!("{ty} can't be passed to a NATIVE procedure"), help);
         }

@@ -133,7 +133,8 @@ impl Headers<'_, '_> {
         for &parameter in &self.definitions.program.procedures[id.index()].parameters {
             known &= !self.definitions.gaps.variables.contains(&parameter);
             let variable = &self.definitions.program.variables[parameter.index()];
-            if variable.parameter == Some(Passing::Value) && variable.ty.is_component() {
+            let is_any_value = tree.is_native() && variable.ty.is_bare_any();
+            if variable.parameter == Some(Passing::Value) && variable.ty.is_component() && !is_any_value {
                 let error = Diagnostic::new(
                     "component-by-value",
                     variable.span,

@@ -20,11 +20,12 @@ use core::slice;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
 use drystone_component as model;
+use drystone_component::form::{Form, Layout};
 use drystone_component::{Formal, Passing, Program, Signature, Type};
 
 use crate::failure::fail;
 use crate::layout::{Fault, Process, Status, TextHead, Worker};
-use crate::text;
+use crate::text::{self, elsewhere};
 use crate::worker::{Failure, heap_of};
 
 /// Parameters, and a result, that a procedure may have at most. The compiler lets no program have more.
@@ -45,6 +46,17 @@ pub enum Passed<'t> {
     Character(u8),
     /// TEXT: that of the program, or a new one.
     Text(Cow<'t, [u8]>),
+    /// ANY
+    Any(AnyValue<'t>),
+}
+
+/// A value of any type but components, for `ANY`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnyValue<'t> {
+    /// What it consists of: a [`Form`].
+    pub form: &'t str,
+    /// The value as XDR, as sequences have their elements. A procedure leaves what is of this form there.
+    pub bytes: Vec<u8>,
 }
 
 /// The arguments of a call, in order.
@@ -124,7 +136,7 @@ pub fn find(
 ///
 /// # Safety
 /// *Generated code calls*: `p` runs on `w`, the worker of this thread. There is a word for each [`Formal`] of the
-/// procedure, as the head of this file says. If this answers `Leave`, the process leaves.
+/// procedure, as the head of this file says, and then for each `ANY` a text that is its form. If this answers `Leave`, the process leaves.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_procedure(
     w: *mut Worker,
@@ -137,7 +149,9 @@ pub unsafe extern "C" fn ds_procedure(
     // the description, by which generated code has laid out the words.
     let (carrier, words) = unsafe {
         let carrier = &*procedure.carrier.load(Acquire).cast::<Carrier>();
-        (carrier, slice::from_raw_parts_mut(words, carrier.procedure.signature.len()))
+        let signature = carrier.procedure.signature;
+        let forms = signature.iter().filter(|formal| formal.ty == Type::Component).count();
+        (carrier, slice::from_raw_parts_mut(words, signature.len() + forms))
     };
     // SAFETY: the words are of these types, and their texts are live during the call.
     match unsafe { call(w, carrier, words) } {
@@ -153,15 +167,18 @@ pub unsafe extern "C" fn ds_procedure(
 /// Runs a procedure, and replaces the words if it has done what it should.
 ///
 /// # Safety
-/// `w` is the worker of this thread; the words are of the types of the carrier's signature.
+/// `w` is the worker of this thread; the words are of the types of the carrier's signature, and forms follow.
 unsafe fn call(w: *mut Worker, carrier: &Carrier, words: &mut [u64]) -> Result<(), (Fault, String)> {
     let &Procedure { name, signature, code } = carrier.procedure;
     let mut passed = [const { Passed::Nothing }; MOST];
     let mut count = 0;
+    let (words, forms) = words.split_at_mut(signature.len());
+    let mut forms = forms.iter();
     for ((value, &word), formal) in passed.iter_mut().zip(&*words).zip(signature) {
         if formal.passing != Passing::Result {
             // SAFETY: the word is of this type, and the text is live during the call.
-            *value = unsafe { read(word, formal.ty) };
+            *value =
+                unsafe { read(word, formal.ty, &mut forms) }.map_err(|why| (Fault::InvalidArgument, why))?;
             count += 1;
         }
     }
@@ -179,18 +196,33 @@ unsafe fn call(w: *mut Worker, carrier: &Carrier, words: &mut [u64]) -> Result<(
 
 /// A word as a value.
 ///
+/// # Errors
+/// A value can't be XDR.
+///
 /// # Safety
-/// The word is of this type; if it is a text, that is null or live and unchanged during `'t`.
-unsafe fn read<'t>(word: u64, ty: Type) -> Passed<'t> {
-    match ty {
+/// The word is of this type, for `ANY` of that which the next form says; texts are null, or live and unchanged during
+/// `'t`.
+unsafe fn read<'t>(word: u64, ty: Type, forms: &mut slice::Iter<'_, u64>) -> Result<Passed<'t>, String> {
+    Ok(match ty {
         Type::Integer => Passed::Integer(word as i64),
         Type::Real => Passed::Real(f64::from_bits(word)),
         Type::Boolean => Passed::Boolean(word != 0),
         Type::Character => Passed::Character(word as u8),
         // SAFETY: the text is null or live and unchanged during `'t`.
         Type::Text => Passed::Text(Cow::Borrowed(unsafe { text::bytes(word as *const TextHead) })),
-        Type::Component | Type::Sequence => Passed::Nothing,
-    }
+        Type::Component => {
+            let form = forms.next().map_or(&[] as &[u8], |&form| {
+                // SAFETY: the compiler's own text.
+                unsafe { text::bytes(form as *const TextHead) }
+            });
+            let form = core::str::from_utf8(form).unwrap_or_default();
+            let mut bytes = Vec::new();
+            // SAFETY: the value is of that form, and live.
+            unsafe { elsewhere::encode(word, &Layout::of(Form::new(form)), &mut bytes)? };
+            Passed::Any(AnyValue { form, bytes })
+        }
+        Type::Sequence => Passed::Nothing,
+    })
 }
 
 /// Replaces the words of `VARIABLE` parameters and of the result; none if there is no memory.
@@ -212,17 +244,25 @@ unsafe fn give(
             Err(fault) => failed = Some(fault),
         }
     }
-    for ((made, word), formal) in made.into_iter().zip(words).zip(signature) {
+    for (((made, word), formal), passed) in made.into_iter().zip(words).zip(signature).zip(passed) {
         match (made, failed) {
             (Some(made), None) => *word = made,
-            // SAFETY: the text was made just before, and is forgotten.
-            (Some(made), _) if formal.ty == Type::Text => unsafe {
+            // SAFETY: the value was made just before, and is forgotten.
+            (Some(made), _) if is_held(formal.ty, passed) => unsafe {
                 text::drop(&mut *heap_of(w), made as *mut TextHead);
             },
             _ => {}
         }
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// Whether a value's word is the address of what holds it.
+fn is_held(ty: Type, passed: &Passed<'_>) -> bool {
+    match passed {
+        Passed::Any(value) => Layout::of(Form::new(value.form)).is_held(),
+        _ => ty == Type::Text,
+    }
 }
 
 /// A value as a word, where there was `before`. A text is a new holder.
@@ -244,6 +284,15 @@ unsafe fn word(w: *mut Worker, value: &Passed<'_>, before: u64, ty: Type) -> Res
                 let text = if is_same { text::copy(&*heap, before) } else { text::make(&mut *heap, value)? };
                 text as u64
             }
+        }
+        (Passed::Any(AnyValue { form, bytes }), Type::Component) => {
+            let layout = Layout::of(Form::new(form));
+            // SAFETY: only its thread uses a worker's heap.
+            let decoded = elsewhere::decode(unsafe { &mut *heap_of(w) }, &layout, bytes);
+            decoded.map_err(|why| match why.as_str() {
+                elsewhere::OUT_OF_MEMORY => Fault::OutOfMemory,
+                _ => Fault::WrongType,
+            })?
         }
         // A procedure that is put together by hand may give something else than it says.
         _ => return Err(Fault::WrongType),
@@ -285,6 +334,7 @@ impl<'s, 't> Arguments<'s, 't> {
         Boolean: boolean -> bool, boolean_variable -> &'s mut bool;
         Character: character -> u8, character_variable -> &'s mut u8;
         Text: text -> &'s [u8], text_variable -> &'s mut Cow<'t, [u8]>;
+        Any: any -> &'s AnyValue<'t>, any_variable -> &'s mut AnyValue<'t>;
     }
 }
 
@@ -306,6 +356,12 @@ impl<T: Copy> Get<T> for &mut T {
 
 impl<'s> Get<&'s [u8]> for &'s mut Cow<'_, [u8]> {
     fn get(self) -> &'s [u8] {
+        self
+    }
+}
+
+impl<'s, 't> Get<&'s AnyValue<'t>> for &'s mut AnyValue<'t> {
+    fn get(self) -> &'s AnyValue<'t> {
         self
     }
 }
@@ -398,14 +454,17 @@ macro_rules! procedure {
     (@type BOOLEAN) => { $crate::native::Type::Boolean };
     (@type CHARACTER) => { $crate::native::Type::Character };
     (@type TEXT) => { $crate::native::Type::Text };
+    (@type ANY) => { $crate::native::Type::Component };
     (@take $arguments:ident INTEGER) => { $arguments.integer() };
     (@take $arguments:ident REAL) => { $arguments.real() };
     (@take $arguments:ident BOOLEAN) => { $arguments.boolean() };
     (@take $arguments:ident CHARACTER) => { $arguments.character() };
     (@take $arguments:ident TEXT) => { $arguments.text() };
+    (@take $arguments:ident ANY) => { $arguments.any() };
     (@take $arguments:ident VARIABLE INTEGER) => { $arguments.integer_variable() };
     (@take $arguments:ident VARIABLE REAL) => { $arguments.real_variable() };
     (@take $arguments:ident VARIABLE BOOLEAN) => { $arguments.boolean_variable() };
     (@take $arguments:ident VARIABLE CHARACTER) => { $arguments.character_variable() };
     (@take $arguments:ident VARIABLE TEXT) => { $arguments.text_variable() };
+    (@take $arguments:ident VARIABLE ANY) => { $arguments.any_variable() };
 }

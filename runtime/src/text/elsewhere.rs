@@ -16,6 +16,9 @@ use crate::heap::Heap;
 use crate::layout::TextHead;
 use crate::long::Caller;
 
+/// What [`decode`] says where there is no memory.
+pub const OUT_OF_MEMORY: &str = "out of memory";
+
 /// Appends a value.
 ///
 /// # Errors
@@ -70,7 +73,7 @@ pub fn decode(heap: &mut Heap, layout: &Layout, bytes: &[u8]) -> Result<u64, Str
 
 /// Reads one value.
 fn value(heap: &mut Heap, layout: &Layout, reader: &mut Reader<'_>) -> Result<u64, String> {
-    let memory = |_| "out of memory".to_string();
+    let memory = |_| OUT_OF_MEMORY.to_string();
     match layout {
         Layout::Boolean => match reader.word("a BOOLEAN")? {
             value @ 0..=1 => Ok(value.into()),
