@@ -2,12 +2,18 @@
 //! and that a program keeps as any other value. A node is its number in the tape; the whole document is number 0, and
 //! -1 is no node. What asks for something else than a node has gets a zero.
 
+pub mod plain;
 mod reading;
 mod tape;
+pub mod values;
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+use drystone_component::form::Form;
+use drystone_component::wire::Reader;
+use drystone_runtime::native::AnyValue;
 
 use tape::{Node, Tape};
 
@@ -30,6 +36,28 @@ pub(crate) fn parse(
             let message = message.strip_suffix(&place).unwrap_or(&message);
             *why = Cow::Owned(message.as_bytes().to_vec());
             (*line, *column) = (error.line() as i64, error.column() as i64);
+            false
+        }
+    }
+}
+
+/// A value of any type as JSON.
+pub(crate) fn of(value: &AnyValue<'_>) -> Vec<u8> {
+    let mut json = Vec::new();
+    let written = values::write(&mut json, Form::new(value.form), &mut Reader::new(&value.bytes));
+    written.expect("a value is of its form");
+    json
+}
+
+/// Reads a value of any type; false if the text is none, with why, and the value is as before.
+pub(crate) fn read(text: &[u8], value: &mut AnyValue<'_>, why: &mut Cow<'_, [u8]>) -> bool {
+    match values::read(text, Form::new(value.form), &value.bytes) {
+        Ok(read) => {
+            value.bytes = read;
+            true
+        }
+        Err(error) => {
+            *why = Cow::Owned(error.into_bytes());
             false
         }
     }

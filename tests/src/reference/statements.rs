@@ -362,7 +362,8 @@ impl<'p> Process<'_, 'p> {
             let program = self.world.program;
             let procedure = &program.procedures[id.index()];
             if let Some(name) = &procedure.native {
-                return self.call_carried(scope, name, arguments, span).await;
+                let forms = self.forms_of_any(procedure, arguments);
+                return self.call_carried(scope, (name, &forms), arguments, span).await;
             }
             let mut around = Some(scope);
             while let Some(inner) = around.filter(|inner| inner.owner != procedure.owner) {
@@ -407,11 +408,23 @@ impl<'p> Process<'_, 'p> {
         })
     }
 
+    /// The form of each argument that stands for `ANY`.
+    fn forms_of_any(&self, procedure: &Procedure, arguments: &[Argument]) -> Vec<Option<String>> {
+        let program = self.world.program;
+        let parameters = procedure.parameters.iter().map(|id| &program.variables[id.index()].ty);
+        let form = |(ty, argument): (&Type, &Argument)| match argument {
+            _ if !ty.is_bare_any() => None,
+            Argument::Value(value) => Some(program.form(&value.ty)),
+            Argument::Place(place) => Some(program.form(&place.ty)),
+        };
+        parameters.zip(arguments).map(form).collect()
+    }
+
     /// Calls a procedure of a crate: what it leaves in its VARIABLE parameters is assigned from left to right.
     async fn call_carried(
         &self,
         scope: &Rc<Scope>,
-        name: &str,
+        (name, forms): (&str, &[Option<String>]),
         arguments: &'p [Argument],
         span: Span,
     ) -> Step<Option<Value>> {
@@ -428,7 +441,7 @@ impl<'p> Process<'_, 'p> {
         for (index, location, at) in &locations {
             values[*index] = self.check(location.read(), *at)?;
         }
-        let result = self.check(carried::call(name, &mut values), span)?;
+        let result = self.check(carried::call(name, &mut values, forms), span)?;
         for (index, location, at) in &locations {
             self.check(location.write(values[*index].clone()), *at)?;
         }

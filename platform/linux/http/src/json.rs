@@ -6,14 +6,15 @@
 //! * A record is an object, a sequence an array.
 //! * TEXT is a string; one that is no UTF-8 is `{"base64":"..."}`, which is taken in place of any string.
 
-mod plain;
 mod reading;
-mod sequences;
 
+use drystone_component::form::Form;
+use drystone_component::wire::Reader;
 use drystone_component::{Interface, Member, Message, Parameter, Side, members};
+use drystone_library::json::plain::{self, Plain, text};
+use drystone_library::json::values;
 use serde::de::DeserializeSeed;
 
-use self::plain::text;
 use self::reading::{Named, OneOf, Values};
 use drystone_net::datum::Datum;
 
@@ -69,6 +70,22 @@ pub(crate) fn write_values<'v>(
     write_members(out, parameters, 0, &mut values);
 }
 
+fn write_value(out: &mut Vec<u8>, parameter: &Parameter, value: Datum<'_>) {
+    let value = match value {
+        Datum::Boolean(x) => Plain::Boolean(x),
+        Datum::Character(x) => Plain::Character(x),
+        Datum::Integer(x) => Plain::Integer(x),
+        Datum::Real(x) => Plain::Real(x),
+        Datum::Text(x) => Plain::Text(x),
+        Datum::Sequence(bytes) => {
+            let form = Form::new(parameter.form.get());
+            let written = values::write(out, form, &mut Reader::new(&bytes));
+            return written.expect("the program's own values are whole");
+        }
+    };
+    plain::write(out, &value);
+}
+
 /// Adds an object of a message's values, or of a record in it.
 fn write_members<'v>(
     out: &mut Vec<u8>,
@@ -87,10 +104,7 @@ fn write_members<'v>(
         match member {
             Member::Value(_, parameter) => {
                 let value = values.next().expect("there is one for each parameter");
-                match &value {
-                    Datum::Sequence(bytes) => sequences::write(out, parameter, bytes),
-                    value => plain::write(out, value),
-                }
+                write_value(out, parameter, value);
             }
             Member::Record(name, fields) => write_members(out, fields, within + name.len() + 1, values),
         }

@@ -5,12 +5,11 @@ use std::fmt;
 
 use drystone_component::form::Form;
 use drystone_component::{Interface, Member, Parameter, Side, Type, members};
+use drystone_library::json::plain::{Key, One, Plain};
+use drystone_library::json::values::{Element, Missing};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 
 use drystone_net::datum::Datum;
-
-use super::plain::{Key, One};
-use super::sequences::Element;
 
 /// A message by its name.
 pub(super) struct Named {
@@ -128,9 +127,21 @@ impl<'de> DeserializeSeed<'de> for OneOf {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         let (name, ty) = (self.0.name.get(), self.0.ty);
         if ty != Type::Sequence {
-            return One { name, ty }.deserialize(deserializer);
+            return One { name, ty }.deserialize(deserializer).map(datum);
         }
         let form = Form::new(self.0.form.get());
-        Element { name, form }.deserialize(deserializer).map(|bytes| Datum::Sequence(Cow::Owned(bytes)))
+        Element { name, form, missing: Missing::Refused }
+            .deserialize(deserializer)
+            .map(|bytes| Datum::Sequence(Cow::Owned(bytes)))
+    }
+}
+
+fn datum(value: Plain<'_>) -> Datum<'_> {
+    match value {
+        Plain::Boolean(x) => Datum::Boolean(x),
+        Plain::Character(x) => Datum::Character(x),
+        Plain::Integer(x) => Datum::Integer(x),
+        Plain::Real(x) => Datum::Real(x),
+        Plain::Text(x) => Datum::Text(x),
     }
 }

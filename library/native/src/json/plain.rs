@@ -1,13 +1,26 @@
 //! Values by themselves, as JSON: neither records nor sequences.
 
-use std::borrow::Cow;
-use std::fmt;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use core::fmt;
 
 use data_encoding::BASE64;
 use drystone_component::Type;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
 
-use drystone_net::datum::Datum;
+/// A value by itself; texts are borrowed where they can be.
+pub enum Plain<'a> {
+    /// `BOOLEAN`
+    Boolean(bool),
+    /// `CHARACTER`
+    Character(u8),
+    /// `INTEGER`
+    Integer(i64),
+    /// `REAL`
+    Real(f64),
+    /// `TEXT`
+    Text(Cow<'a, [u8]>),
+}
 
 /// The member of an object that stands for a TEXT that is not UTF-8.
 const BYTES: &str = "base64";
@@ -20,7 +33,7 @@ const UNUSUAL: [(&str, f64); 3] =
 const EXACT: f64 = (1_u64 << 53) as f64;
 
 /// A member's name, or a string.
-pub(super) struct Key;
+pub struct Key;
 
 impl<'de> DeserializeSeed<'de> for Key {
     type Value = Cow<'de, str>;
@@ -46,31 +59,33 @@ impl<'de> Visitor<'de> for Key {
     }
 }
 
-/// A value by itself.
-pub(super) struct One {
-    pub(super) name: &'static str,
-    pub(super) ty: Type,
+/// Reads a value by itself.
+pub struct One<'n> {
+    /// What it is for, for messages.
+    pub name: &'n str,
+    /// Its type, which is neither Component nor Sequence.
+    pub ty: Type,
 }
 
-impl<'de> DeserializeSeed<'de> for One {
-    type Value = Datum<'de>;
+impl<'de> DeserializeSeed<'de> for One<'_> {
+    type Value = Plain<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl One {
-    fn of_text<'de, E: Error>(&self, text: Cow<'de, str>) -> Result<Datum<'de>, E> {
+impl One<'_> {
+    fn of_text<'de, E: Error>(&self, text: Cow<'de, str>) -> Result<Plain<'de>, E> {
         let found = match self.ty {
             Type::Text => {
-                return Ok(Datum::Text(match text {
+                return Ok(Plain::Text(match text {
                     Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
                     Cow::Owned(text) => Cow::Owned(text.into_bytes()),
                 }));
             }
-            Type::Character => character(&text).map(Datum::Character),
-            Type::Real => UNUSUAL.iter().find(|(name, _)| *name == text).map(|(_, x)| Datum::Real(*x)),
+            Type::Character => character(&text).map(Plain::Character),
+            Type::Real => UNUSUAL.iter().find(|(name, _)| *name == text).map(|(_, x)| Plain::Real(*x)),
             _ => None,
         };
         found.ok_or_else(|| E::invalid_value(Unexpected::Str(&text), self))
@@ -83,8 +98,8 @@ fn character(text: &str) -> Option<u8> {
     characters.next().is_none().then(|| u8::try_from(first).ok())?
 }
 
-impl<'de> Visitor<'de> for One {
-    type Value = Datum<'de>;
+impl<'de> Visitor<'de> for One<'_> {
+    type Value = Plain<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let wanted = match self.ty {
@@ -100,15 +115,15 @@ impl<'de> Visitor<'de> for One {
 
     fn visit_bool<E: Error>(self, x: bool) -> Result<Self::Value, E> {
         match self.ty {
-            Type::Boolean => Ok(Datum::Boolean(x)),
+            Type::Boolean => Ok(Plain::Boolean(x)),
             _ => Err(E::invalid_type(Unexpected::Bool(x), &self)),
         }
     }
 
     fn visit_i64<E: Error>(self, x: i64) -> Result<Self::Value, E> {
         match self.ty {
-            Type::Integer => Ok(Datum::Integer(x)),
-            Type::Real => Ok(Datum::Real(x as f64)),
+            Type::Integer => Ok(Plain::Integer(x)),
+            Type::Real => Ok(Plain::Real(x as f64)),
             _ => Err(E::invalid_type(Unexpected::Signed(x), &self)),
         }
     }
@@ -116,17 +131,17 @@ impl<'de> Visitor<'de> for One {
     fn visit_u64<E: Error>(self, x: u64) -> Result<Self::Value, E> {
         match i64::try_from(x) {
             Ok(x) => self.visit_i64(x),
-            Err(_) if self.ty == Type::Real => Ok(Datum::Real(x as f64)),
+            Err(_) if self.ty == Type::Real => Ok(Plain::Real(x as f64)),
             Err(_) => Err(E::invalid_value(Unexpected::Unsigned(x), &self)),
         }
     }
 
     fn visit_f64<E: Error>(self, x: f64) -> Result<Self::Value, E> {
         match self.ty {
-            Type::Real => Ok(Datum::Real(x)),
+            Type::Real => Ok(Plain::Real(x)),
             // JSON has no whole numbers but those that have no fraction: -0, 1.0, 1e3. Beyond this they may have been
             // others.
-            Type::Integer if x.fract() == 0.0 && x.abs() < EXACT => Ok(Datum::Integer(x as i64)),
+            Type::Integer if x.fract() == 0.0 && x.abs() < EXACT => Ok(Plain::Integer(x as i64)),
             _ => Err(E::invalid_type(Unexpected::Float(x), &self)),
         }
     }
@@ -148,24 +163,23 @@ impl<'de> Visitor<'de> for One {
         let bytes = BASE64.decode(text.as_bytes());
         let bytes = bytes.map_err(|_| A::Error::custom(format_args!("{}: that is no base64", self.name)))?;
         match map.next_key_seed(Key)? {
-            None => Ok(Datum::Text(Cow::Owned(bytes))),
+            None => Ok(Plain::Text(Cow::Owned(bytes))),
             Some(_) => Err(A::Error::invalid_type(Unexpected::Map, &self)),
         }
     }
 }
 
 /// Adds a value.
-pub(super) fn write(out: &mut Vec<u8>, value: &Datum<'_>) {
+pub fn write(out: &mut Vec<u8>, value: &Plain<'_>) {
     match value {
-        Datum::Boolean(x) => json(out, x),
-        Datum::Character(x) => json(out, &char::from(*x)),
-        Datum::Integer(x) => json(out, x),
-        Datum::Real(x) if x.is_finite() => json(out, x),
-        Datum::Real(x) => {
+        Plain::Boolean(x) => json(out, x),
+        Plain::Character(x) => json(out, &char::from(*x)),
+        Plain::Integer(x) => json(out, x),
+        Plain::Real(x) if x.is_finite() => json(out, x),
+        Plain::Real(x) => {
             text(out, UNUSUAL.iter().find(|(_, it)| same(*it, *x)).map_or("NaN", |(name, _)| name))
         }
-        Datum::Sequence(_) => unreachable!("a sequence is written by its form"),
-        Datum::Text(x) => match std::str::from_utf8(x) {
+        Plain::Text(x) => match core::str::from_utf8(x) {
             Ok(x) => text(out, x),
             Err(_) => {
                 out.extend_from_slice(b"{\"base64\":");
@@ -181,10 +195,11 @@ fn same(a: f64, b: f64) -> bool {
 }
 
 /// Adds a string.
-pub(super) fn text(out: &mut Vec<u8>, text: &str) {
+pub fn text(out: &mut Vec<u8>, text: &str) {
     json(out, text);
 }
 
 fn json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
-    serde_json::to_writer(out, value).expect("memory takes all of it, and the values are JSON's");
+    let json = serde_json::to_string(value).expect("the values are JSON's");
+    out.extend_from_slice(json.as_bytes());
 }

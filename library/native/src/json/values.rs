@@ -1,0 +1,280 @@
+//! Values of the language as JSON, by their forms: a record is an object, a sequence an array. In between they are XDR,
+//! as the runtime takes them.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use alloc::{format, vec};
+use core::fmt;
+
+use drystone_component::Type;
+use drystone_component::form::{Fields, Form, Kind};
+use drystone_component::wire::{Reader, put_opaque, put_u32, put_u64};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::plain::{self, Key, One, Plain, text};
+
+/// What becomes of a field that an object has not.
+#[derive(Clone, Copy)]
+pub enum Missing<'b> {
+    /// The object is refused, and so is one with other members than the fields.
+    Refused,
+    /// It stays what this value, in XDR, has there. So does what is `null`; other members are passed over.
+    Stays(&'b [u8]),
+    /// It is the zero of its type; likewise.
+    Zero,
+}
+
+/// Reads a value as XDR.
+pub struct Element<'n> {
+    /// What it is for, for messages.
+    pub name: &'n str,
+    /// What it consists of.
+    pub form: Form<'n>,
+    /// What becomes of missing fields.
+    pub missing: Missing<'n>,
+}
+
+impl<'de> DeserializeSeed<'de> for Element<'_> {
+    type Value = Vec<u8>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<u8>, D::Error> {
+        match self.missing {
+            Missing::Refused => self.read(deserializer),
+            _ => deserializer.deserialize_option(Unless(self)),
+        }
+    }
+}
+
+impl Element<'_> {
+    fn read<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<u8>, D::Error> {
+        let Element { name, form, missing } = self;
+        let ty = match form.kind() {
+            Kind::Sequence(element) => {
+                let missing = if let Missing::Refused = missing { missing } else { Missing::Zero };
+                return deserializer.deserialize_seq(Array { name, element, missing });
+            }
+            Kind::Record(fields) => return deserializer.deserialize_map(Object { name, fields, missing }),
+            Kind::Boolean => Type::Boolean,
+            Kind::Character => Type::Character,
+            Kind::Integer => Type::Integer,
+            Kind::Real => Type::Real,
+            Kind::Text => Type::Text,
+        };
+        let mut bytes = Vec::new();
+        match (One { name, ty }).deserialize(deserializer)? {
+            Plain::Boolean(x) => put_u32(&mut bytes, x.into()),
+            Plain::Character(x) => put_u32(&mut bytes, x.into()),
+            Plain::Integer(x) => put_u64(&mut bytes, x as u64),
+            Plain::Real(x) => put_u64(&mut bytes, x.to_bits()),
+            Plain::Text(x) => put_opaque(&mut bytes, &x),
+        }
+        Ok(bytes)
+    }
+}
+
+/// A value, unless it is `null`.
+struct Unless<'n>(Element<'n>);
+
+impl<'de> Visitor<'de> for Unless<'_> {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a value for {}", self.0.name)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Vec<u8>, E> {
+        let mut bytes = Vec::new();
+        match self.0.missing {
+            Missing::Stays(before) => bytes.extend(before),
+            _ => put_zero(&mut bytes, self.0.form),
+        }
+        Ok(bytes)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Vec<u8>, E> {
+        self.visit_unit()
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<u8>, D::Error> {
+        self.0.read(deserializer)
+    }
+}
+
+struct Array<'n> {
+    name: &'n str,
+    element: Form<'n>,
+    missing: Missing<'n>,
+}
+
+impl<'de> Visitor<'de> for Array<'_> {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an array for {}", self.name)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<u8>, A::Error> {
+        let Array { name, element: form, missing } = self;
+        let (mut bytes, mut count) = (vec![0; 4], 0_u32);
+        while let Some(element) = elements.next_element_seed(Element { name, form, missing })? {
+            bytes.extend(element);
+            count += 1;
+        }
+        bytes[..4].copy_from_slice(&count.to_be_bytes());
+        Ok(bytes)
+    }
+}
+
+struct Object<'n> {
+    name: &'n str,
+    fields: Fields<'n>,
+    missing: Missing<'n>,
+}
+
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.missing {
+            Missing::Refused => write!(f, "an object for an element of {}", self.name),
+            _ => write!(f, "an object for {}", self.name),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<u8>, A::Error> {
+        let is_strict = matches!(self.missing, Missing::Refused);
+        let missing = self.missing_fields().map_err(A::Error::custom)?;
+        let mut values: Vec<Option<Vec<u8>>> = missing.iter().map(|_| None).collect();
+        while let Some(name) = map.next_key_seed(Key)? {
+            let found = self.fields.enumerate().find(|(_, (field, _))| *field == name);
+            let Some((at, (field, form))) = found else {
+                if is_strict {
+                    return Err(A::Error::custom(format_args!("there is no field {name} in {}", self.name)));
+                }
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if values[at].is_some() {
+                return Err(A::Error::custom(format_args!("{name} is there twice in {}", self.name)));
+            }
+            let name = if is_strict { self.name } else { field };
+            values[at] = Some(map.next_value_seed(Element { name, form, missing: missing[at] })?);
+        }
+        if values.is_empty() {
+            return Ok(vec![0; 4]);
+        }
+        let mut bytes = Vec::new();
+        for ((value, missing), (field, form)) in values.into_iter().zip(missing).zip(self.fields) {
+            match (value, missing) {
+                (Some(value), _) => bytes.extend(value),
+                (None, Missing::Stays(before)) => bytes.extend(before),
+                (None, Missing::Zero) => put_zero(&mut bytes, form),
+                (None, Missing::Refused) => {
+                    return Err(A::Error::custom(format_args!("{field} is missing in {}", self.name)));
+                }
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+impl<'n> Object<'n> {
+    /// What becomes of each field if it is missing.
+    fn missing_fields(&self) -> Result<Vec<Missing<'n>>, String> {
+        let Missing::Stays(before) = self.missing else {
+            return Ok(self.fields.map(|_| self.missing).collect());
+        };
+        let mut reader = Reader::new(before);
+        let place = |reader: &Reader<'_>| before.len() - reader.left();
+        let field = |(_, form)| {
+            let from = place(&reader);
+            skip(form, &mut reader)?;
+            Ok(Missing::Stays(&before[from..place(&reader)]))
+        };
+        self.fields.map(field).collect()
+    }
+}
+
+/// Passes over a value.
+fn skip(form: Form<'_>, bytes: &mut Reader<'_>) -> Result<(), String> {
+    match form.kind() {
+        Kind::Boolean | Kind::Character => bytes.word("").map(drop),
+        Kind::Integer | Kind::Real => bytes.hyper("").map(drop),
+        Kind::Text => bytes.opaque("").map(drop),
+        Kind::Sequence(element) => {
+            let count = bytes.word("")?;
+            (0..count).try_for_each(|_| skip(element, bytes))
+        }
+        Kind::Record(fields) if fields.count() == 0 => bytes.word("").map(drop),
+        Kind::Record(mut fields) => fields.try_for_each(|(_, form)| skip(form, bytes)),
+    }
+}
+
+/// Adds the zero of a type.
+fn put_zero(out: &mut Vec<u8>, form: Form<'_>) {
+    match form.kind() {
+        Kind::Integer | Kind::Real => put_u64(out, 0),
+        Kind::Record(fields) if fields.count() > 0 => fields.for_each(|(_, form)| put_zero(out, form)),
+        Kind::Boolean | Kind::Character | Kind::Text | Kind::Sequence(_) | Kind::Record(_) => put_u32(out, 0),
+    }
+}
+
+/// Adds a value as JSON.
+///
+/// # Errors
+/// The bytes are none of that form.
+pub fn write(out: &mut Vec<u8>, form: Form<'_>, bytes: &mut Reader<'_>) -> Result<(), String> {
+    let value = match form.kind() {
+        Kind::Boolean => Plain::Boolean(bytes.word("")? != 0),
+        Kind::Character => Plain::Character(bytes.word("")? as u8),
+        Kind::Integer => Plain::Integer(bytes.hyper("")? as i64),
+        Kind::Real => Plain::Real(f64::from_bits(bytes.hyper("")?)),
+        Kind::Text => Plain::Text(Cow::Borrowed(bytes.opaque("")?)),
+        Kind::Sequence(element) => {
+            let count = bytes.word("")?;
+            return between(out, *b"[]", 0..count, |out, _| write(out, element, bytes));
+        }
+        Kind::Record(fields) => {
+            if fields.count() == 0 {
+                bytes.word("")?;
+            }
+            return between(out, *b"{}", fields, |out, (name, form)| {
+                text(out, name);
+                out.push(b':');
+                write(out, form, bytes)
+            });
+        }
+    };
+    plain::write(out, &value);
+    Ok(())
+}
+
+/// Adds items with commas between them, and brackets around.
+fn between<T>(
+    out: &mut Vec<u8>,
+    [open, close]: [u8; 2],
+    items: impl IntoIterator<Item = T>,
+    mut write: impl FnMut(&mut Vec<u8>, T) -> Result<(), String>,
+) -> Result<(), String> {
+    out.push(open);
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write(out, item)?;
+    }
+    out.push(close);
+    Ok(())
+}
+
+/// Reads a document that is one value. What is missing of `before`, which is of the same form, stays.
+///
+/// # Errors
+/// A sentence says what is wrong, and where.
+pub fn read(json: &[u8], form: Form<'_>, before: &[u8]) -> Result<Vec<u8>, String> {
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    let element = Element { name: "the value", form, missing: Missing::Stays(before) };
+    let read = element.deserialize(&mut deserializer);
+    read.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| format!("{error}"))
+}
