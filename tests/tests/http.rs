@@ -70,7 +70,7 @@ fn texts_pass_json_both_ways() {
     };
     let pairs = [
         (r#""""#, r#""""#),
-        (r#""\"\\\/\b\f\n\r\t""#, r#""\"\\/\u0008\u000c\n\u000d\u0009""#),
+        (r#""\"\\\/\b\f\n\r\t""#, r#""\"\\/\b\f\n\r\t""#),
         (r#""\u0000\u001f\u0041\u00e9\u20AC\ud83d\ude00""#, "\"\\u0000\\u001fA\u{e9}\u{20ac}\u{1f600}\""),
         ("\"\u{e9}\u{20ac}\u{1f600}\u{7f}\"", "\"\u{e9}\u{20ac}\u{1f600}\u{7f}\""),
     ];
@@ -299,7 +299,7 @@ fn clients_that_drip_shut_nobody_out() {
 fn a_request_that_drips_in_has_a_time_limit() {
     let folder = std::env::temp_dir().join(format!("drystone-drips-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    for name in ["HttpServer.dry", "Http.dry", "Json.dry"] {
+    for name in ["HttpServer.dry", "Http.dry"] {
         let text = std::fs::read_to_string(programs().join(name)).expect("it is there");
         std::fs::write(folder.join(name), text.replace("Longest = 60000", "Longest = 1000")).unwrap();
     }
