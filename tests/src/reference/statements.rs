@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use drystone_language::program::{
-    Argument, Block, Expression, Passing, Place, PlaceKind, ProcedureId, Statement, StatementKind, Type,
-    VariableId,
+    Argument, Block, Expression, Passing, Place, PlaceKind, Procedure, ProcedureId, Statement, StatementKind,
+    Type, VariableId,
 };
 use drystone_language::source::Span;
 
