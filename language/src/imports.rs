@@ -19,6 +19,7 @@ const FILES: &[(&str, &str)] = &[
     ("<library>/Json.dry", include_str!("../../library/Json.dry")),
     ("<library>/Log.dry", include_str!("../../library/Log.dry")),
     ("<library>/Metrics.dry", include_str!("../../library/Metrics.dry")),
+    ("<library>/Pool.dry", include_str!("../../library/Pool.dry")),
     ("<library>/Queue.dry", include_str!("../../library/Queue.dry")),
     ("<library>/Random.dry", include_str!("../../library/Random.dry")),
     ("<library>/Regex.dry", include_str!("../../library/Regex.dry")),
