@@ -213,9 +213,6 @@ pub struct Run {
         value_hint = ValueHint::FilePath
     )]
     pub files: Vec<OsString>,
-    /// The arguments of the project's program
-    #[arg(last = true, value_name = "ARGUMENTS", conflicts_with = "files")]
-    pub arguments: Vec<OsString>,
     /// The component that starts [default: the one marked ENTRYPOINT, or the last of the first file]
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,

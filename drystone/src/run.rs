@@ -1,5 +1,6 @@
 //! `drystone run`: compiles a program into memory and runs it there.
 
+use std::env;
 use std::ffi::OsString;
 use std::fs::File;
 use std::mem::take;
@@ -16,19 +17,18 @@ use crate::arguments::{Platform, Run, Source};
 use crate::emulator::Machine;
 use crate::executable::Unwinding;
 use crate::output::{Status, fail, wrong};
+use crate::project::Project;
 use crate::sources::Loaded;
 use crate::with::Found;
 use crate::{carried, executable, hosted, image, sources, system, with};
 
 /// The program's exit status.
 pub fn run(mut command: Run) -> Result<i32, Status> {
-    // The first argument is a source file, whatever its name.
-    let sources = command.files.iter().take_while(|file| is_source(file)).count().max(1);
-    let mut arguments = command.files.split_off(sources.min(command.files.len()));
+    let sources = count_sources(&command.files)?;
+    let mut arguments = command.files.split_off(sources);
     if arguments.first().is_some_and(|first| first == "--") {
         arguments.remove(0);
     }
-    arguments.append(&mut command.arguments);
     command.target.check()?;
     if command.target.platform == Platform::Pc {
         check_for_machine(&command, "with --platform pc")?;
@@ -153,6 +153,18 @@ fn run_system(
             executable.args(arguments).env("DRYSTONE_MEMORY", memory.unwrap_or(0).to_string());
         },
     )
+}
+
+/// How many of the words of the command line are source files; none if the project's program is meant.
+fn count_sources(words: &[OsString]) -> Result<usize, Status> {
+    // The parser leaves out a `--` before all of them.
+    let behind = env::args_os().skip_while(|word| word != "--").count().saturating_sub(1);
+    let is_behind = behind > 0 && behind == words.len();
+    if words.is_empty() || is_behind && Project::of(Path::new(""))?.is_some() {
+        return Ok(0);
+    }
+    // The first word is a source file, whatever its name.
+    Ok(words.iter().take_while(|file| is_source(file)).count().max(1))
 }
 
 fn is_source(file: &OsString) -> bool {

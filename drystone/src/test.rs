@@ -1,10 +1,12 @@
 //! `drystone test`: runs tests, each as a process of its own, and shows how each ended. A test is a program. It has
 //! passed if it ends with status 0 and has printed what stands in the file beside it that ends in `.expected`, if there
-//! is one.
+//! is one. Likewise `.args` has its arguments, a line each, and `.in` what it reads.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
@@ -66,7 +68,8 @@ fn chosen(names: &[String]) -> Result<Vec<Case>, Status> {
     let project = Project::current()?;
     let tests = project.tests();
     if tests.is_empty() {
-        let hint = "a test is a program in the folder tests, or what tests in [package.metadata.drystone] names";
+        let hint =
+            "a test is a program in the folder tests, or what tests in [package.metadata.drystone] names";
         return Err(wrong(format_args!("{} has no tests: {hint}", project.name)));
     }
     let has = |test: &PathBuf, part: &&String| test.to_string_lossy().contains(part.as_str());
@@ -94,7 +97,14 @@ impl Case {
     fn run(&self, timeout: Duration) -> io::Result<Result<(), String>> {
         let [mut printed, mut complaint] = [tempfile::tempfile()?, tempfile::tempfile()?];
         let mut command = Command::new(env::current_exe()?);
-        command.arg("run").arg(&self.file).current_dir(here(&self.folder)).stdin(Stdio::null());
+        command.arg("run").arg(&self.file).current_dir(here(&self.folder));
+        let arguments = self.beside("args")?.unwrap_or_default();
+        let arguments = arguments.split_inclusive(|&byte| byte == b'\n');
+        command
+            .arg("--")
+            .args(arguments.map(|line| OsStr::from_bytes(line.strip_suffix(b"\n").unwrap_or(line))));
+        let input = File::open(self.folder.join(self.file.with_extension("in")));
+        command.stdin(input.map_or_else(|_| Stdio::null(), Stdio::from));
         let mut child = command.stdout(printed.try_clone()?).stderr(complaint.try_clone()?).spawn()?;
         let ended = wait(&mut child, timeout, [&printed, &complaint])?;
         let (printed, complaint) = (contents(&mut printed)?, contents(&mut complaint)?);
@@ -113,16 +123,24 @@ impl Case {
 
     /// Compares what a test has printed with what is expected, if that is known.
     fn compare(&self, printed: &[u8]) -> io::Result<Result<(), String>> {
-        let expected = self.file.with_extension("expected");
-        match fs::read(self.folder.join(&expected)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Ok(())),
-            Err(error) => Err(io::Error::new(error.kind(), format!("{}: {error}", expected.display()))),
-            Ok(bytes) if bytes == printed => Ok(Ok(())),
-            Ok(bytes) => {
-                let [wanted, printed] = [&bytes, printed].map(String::from_utf8_lossy);
-                let why = format!("it has not printed what is in {}", expected.display());
-                Ok(Err(format!("{why}\n{}", difference(&wanted, &printed))))
+        match self.beside("expected")? {
+            Some(expected) if expected != printed => {
+                let [wanted, printed] = [&expected, printed].map(String::from_utf8_lossy);
+                let file = self.file.with_extension("expected");
+                let difference = difference(&wanted, &printed);
+                Ok(Err(format!("it has not printed what is in {}\n{difference}", file.display())))
             }
+            _ => Ok(Ok(())),
+        }
+    }
+
+    /// What is in the file beside the test with another ending, if there is one.
+    fn beside(&self, ending: &str) -> io::Result<Option<Vec<u8>>> {
+        let file = self.file.with_extension(ending);
+        match fs::read(self.folder.join(&file)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(io::Error::new(error.kind(), format!("{}: {error}", file.display()))),
         }
     }
 }

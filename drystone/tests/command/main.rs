@@ -36,12 +36,14 @@ mod nfs;
 #[path = "../../../extension/tests/handler/objects.rs"]
 mod objects;
 mod onc;
+mod packages;
 mod pc;
 mod peer;
 mod places;
 mod procedures;
 mod processes;
 mod programs;
+mod projects;
 mod quit;
 mod rebind;
 mod run;
