@@ -62,8 +62,8 @@ pub enum Action {
     Test(Test),
     /// Make the project depend on a package: a crate with source files in the language, or with components in Rust
     ///
-    /// It is taken from the registry of crates, from a folder (--path) or from a Git repository (--git), by `cargo add`.
-    /// `IMPORT Name` then finds the file Name.dry or name.dry of the package.
+    /// It is taken from the registry of crates, from a folder (--path) or from a Git repository (--git), by `cargo
+    /// add`. `IMPORT Name` then finds the file Name.dry or name.dry of the package.
     Add(Add),
     /// The opposite of `drystone add`
     Remove(Remove),

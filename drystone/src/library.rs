@@ -88,6 +88,8 @@ pub struct Package<'a> {
     pub platform: Platform,
     /// The repository of the platform.
     pub root: &'a Path,
+    /// Where Cargo gets the platform from, as a manifest says it, if not from the repository's folder.
+    pub source: Option<&'a str>,
     /// The crates that are built in.
     pub crates: &'a [&'a Crate],
     /// The folder whose settings of Cargo and toolchain are used.
@@ -171,7 +173,7 @@ impl Package<'_> {
 
     /// Whether all crates that are built in lie in the repository.
     fn is_of_the_repository(&self) -> bool {
-        self.crates.iter().all(|it| it.folder.starts_with(self.root))
+        self.source.is_none() && self.crates.iter().all(|it| it.folder.starts_with(self.root))
     }
 
     fn manifest(&self) -> String {
@@ -184,14 +186,14 @@ impl Package<'_> {
         let crates: String =
             self.crates.iter().map(|it| format!("{} = {}\n", it.package, source(it))).collect();
         let (platform, place) = self.platform.package();
+        let from = self.source.map_or_else(|| path(&self.root.join(place)), String::from);
         let panic = format!("[profile.release]\npanic = \"{}\"\n", self.platform.panic());
         let workspace = inherited().replacen("[profile.release]\n", &panic, 1);
         format!(
             "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
              [lib]\ncrate-type = [\"staticlib\"]\n\n\
-             [dependencies]\n{platform} = {}\n{crates}\n[workspace]\nresolver = \"3\"\n\n{workspace}",
+             [dependencies]\n{platform} = {from}\n{crates}\n[workspace]\nresolver = \"3\"\n\n{workspace}",
             self.name,
-            path(&self.root.join(place)),
         )
     }
 

@@ -19,11 +19,19 @@ const WHAT: &str = "--with";
 
 /// Makes the static library that replaces the command's own.
 pub fn library(crates: &[Found], platform: Platform) -> Result<PathBuf, Status> {
-    let Found { root, target, folder, lock, .. } = &crates[0];
+    let Found { root, source, target, folder, lock, .. } = &crates[0];
     let all: Vec<&Crate> = crates.iter().map(|found| &found.it).collect();
     // Programs with other crates may be built there at the same time, so the name says which crates are in it.
     let name = all.iter().fold(platform.library().into(), |name, it| format!("{name}-{}", it.package));
-    let package = Package { name: &name, platform, root, crates: &all, folder, lock: Some(lock) };
+    let package = Package {
+        name: &name,
+        platform,
+        root,
+        source: source.as_deref(),
+        crates: &all,
+        folder,
+        lock: Some(lock),
+    };
     let names = all.iter().map(|it| it.package.as_str()).collect::<Vec<_>>().join(", ");
     package.make(target, WHAT, &format!("building {names} with what a program runs on"))
 }
@@ -44,6 +52,8 @@ pub struct Found {
     it: Crate,
     /// The root of the repository that its `drystone-kortex` comes from.
     root: PathBuf,
+    /// Where Cargo gets that from, if not from its folder.
+    source: Option<String>,
     /// Cargo's target folder for it.
     target: PathBuf,
     /// The folder whose settings of Cargo and toolchain are used.
@@ -68,9 +78,7 @@ fn found(told: &Value, metadata: &Metadata, shown: &Path) -> Result<Found, Statu
     let library =
         cargo::library(told).ok_or_else(|| fail(format_args!("{}: it has no library", shown.display())))?;
     let kortex = metadata.packages().iter().find(|package| package["name"] == "drystone-kortex");
-    let root =
-        kortex.map(cargo::manifest).and_then(|manifest| Some(manifest.parent()?.parent()?.to_path_buf()));
-    let root = root.ok_or_else(|| {
+    let kortex = kortex.ok_or_else(|| {
         let need = "a crate that is built in depends on drystone-kortex";
         fail(format_args!("{}: {need}", shown.display()))
     })?;
@@ -81,6 +89,7 @@ fn found(told: &Value, metadata: &Metadata, shown: &Path) -> Result<Found, Statu
         folder: parent(&cargo::manifest(told)),
         source: cargo::source(told)?,
     };
+    let root = cargo::manifest(kortex).ancestors().nth(2).unwrap_or(Path::new("/")).to_path_buf();
     let (folder, lock) = (parent(&metadata.manifest), metadata.workspace().join("Cargo.lock"));
-    Ok(Found { it, root, target: metadata.target(), folder, lock })
+    Ok(Found { it, root, source: cargo::source(kortex)?, target: metadata.target(), folder, lock })
 }

@@ -92,8 +92,8 @@ impl Packages {
         files
     }
 
-    /// The file that `importer` imports as `name`: beside it, else in its package, else in what this depends on, else in
-    /// the library. Several packages that it depends on may have one of that name; those are all given.
+    /// The file that `importer` imports as `name`: beside it, else in its package, else in what this depends on, else
+    /// in the library. Several packages that it depends on may have one of that name; those are all given.
     pub(crate) fn find(
         &self,
         importer: &str,

@@ -53,6 +53,7 @@ fn the_projects_own_programs_are_laid_out() {
         "programs",
         "programs/lessons",
         "programs/library",
+        "programs/packages",
         "bench/programs",
         "bench/kernels",
         "drystone/src/new",

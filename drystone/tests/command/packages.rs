@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::projects::{folder_of, write};
 use crate::with::alone;
-use crate::{DRYSTONE, complaint, printed, status};
+use crate::{DRYSTONE, complaint, printed, programs, status};
 
 /// The manifest of a crate that depends on crates in the folders beside it.
 fn manifest(name: &str, dependencies: &[&str]) -> String {
@@ -32,6 +32,9 @@ const WORDS: &str =
     "IMPORT Letters; PROCEDURE Twice(t: TEXT): TEXT; BEGIN RETURN t + Letters.Dash + t END Twice;\n";
 
 const LETTERS: &str = "CONSTANT Dash = \"-\";\n";
+
+/// What `drystone new` proposes.
+const HINT: &str = "Try `drystone run` and `drystone test` there.";
 
 /// A project in `p` that depends on `words`, which depends on `letters`.
 fn folder() -> TempDir {
@@ -286,12 +289,13 @@ fn registry(folder: &Path, crates: &[&str]) {
         let sum = printed(&sum).split(' ').next().unwrap_or_default().to_string();
         let needs = match *name {
             "words" => {
-                r#"{"name":"letters","req":"^1","features":[],"optional":false,"default_features":true,"kind":"normal"}"#
+                r#"{"name":"letters","req":"^1","features":[],"optional":false,"default_features":true}"#
             }
             _ => "",
         };
         let entry = format!(
-            "{{\"name\":\"{name}\",\"vers\":\"1.0.0\",\"deps\":[{needs}],\"cksum\":\"{sum}\",\"features\":{{}},\"yanked\":false}}\n"
+            "{{\"name\":\"{name}\",\"vers\":\"1.0.0\",\"deps\":[{needs}],\"cksum\":\"{sum}\",\
+             \"features\":{{}},\"yanked\":false}}\n"
         );
         let place = format!("registry/index/{}/{}/{name}", &name[..2], &name[2..4]);
         write(folder, &[(&place, &entry)]);
@@ -362,4 +366,33 @@ fn what_packages_have_in_rust_is_built_in() {
     assert!(printed(&tested).contains("\n1 passed, 0 failed ("), "{}", printed(&tested));
     prints(&run(&["build", "-o", "made"]), "");
     prints(&Command::new(p.join("made")).output().expect("it was built"), "3");
+}
+
+/// The chapter "Projects and packages", as its reader does it.
+#[test]
+fn the_chapters_steps_lead_where_it_says() {
+    let folder = folder_of(&[]);
+    let own = |name: &str| fs::read_to_string(programs().join("packages").join(name)).expect("it is there");
+    let [roman, years] = ["roman", "years"].map(|name| {
+        prints(&offline(folder.path(), &["new", name]), &format!("Made {name}. {HINT}\n"));
+        folder.path().join(name)
+    });
+    for file in ["main.dry", "Bar.dry", "tests/BarTest.dry", "tests/BarTest.expected"] {
+        fs::remove_file(roman.join(file)).expect("the project has it");
+    }
+    write(&roman, &[("Roman.dry", &own("Roman.dry")), ("tests/RomanTest.dry", &own("RomanTest.dry"))]);
+    let tested = offline(&roman, &["test"]);
+    assert!(printed(&tested).contains("\n1 passed, 0 failed ("), "{}", printed(&tested));
+    prints(&offline(&years, &["add", "--path", "../roman"]), "");
+    write(&years, &[("main.dry", &own("Years.dry"))]);
+    let printed = own("Years.expected");
+    prints(&offline(&years, &["run"]), &printed);
+    let chapter = programs().join("../docs/src/packages.md");
+    let chapter = fs::read_to_string(chapter).expect("it is there");
+    let shown: String = printed.lines().map(|line| format!("    {line}\n")).collect();
+    assert!(chapter.contains(&format!("    drystone run\n{shown}")));
+    let manifest =
+        fs::read_to_string(roman.join("Cargo.toml")).expect("it was made").replace("roman", "years");
+    let said = manifest.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    assert!(said.into_iter().all(|line| chapter.contains(line)), "{manifest}");
 }

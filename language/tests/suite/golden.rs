@@ -1,6 +1,6 @@
 //! Golden tests. `errors/<code>.dry` is a small invalid program, and `errors/<code>.expected` its diagnostics. Further
-//! cases of one code are `errors/<code>.<case>.dry`. A line `(* FILE Name.dry *)` begins another file of the program, and
-//! one like `(* FILE words/Name.dry *)` a file of the package `words`, which the program depends on.
+//! cases of one code are `errors/<code>.<case>.dry`. A line `(* FILE Name.dry *)` begins another file of the program,
+//! and one like `(* FILE words/Name.dry *)` a file of the package `words`, which the program depends on.
 //! `format/*.dry` is source text in any layout, and its `.expected` the formatter's layout. `BLESS=1 cargo test`
 //! rewrites the expectations.
 
