@@ -98,17 +98,14 @@ pub fn source(package: &Value) -> Result<Option<String>, Status> {
     {
         return Ok(Some(format!("{{ version = \"={version}\", registry-index = {index:?} }}")));
     }
-    // `git+URL?branch=NAME#COMMIT`
-    let git = source.strip_prefix("git+").and_then(|git| git.split_once('#'));
-    let (place, commit) = git.ok_or_else(|| {
+    // `git+URL?branch=NAME#COMMIT`; the lock file says the commit.
+    let git = source.strip_prefix("git+").and_then(|git| git.split('#').next());
+    let git = git.ok_or_else(|| {
         fail(format_args!("{name} is from {source}: use a folder, a Git repository or a registry"))
     })?;
-    let (url, which) = place.split_once('?').unwrap_or((place, ""));
-    let which = match which.split_once('=') {
-        Some((kind, which)) => format!("{kind} = {which:?}"),
-        None => format!("rev = {commit:?}"),
-    };
-    Ok(Some(format!("{{ git = {url:?}, {which} }}")))
+    let (url, which) = git.split_once('?').unwrap_or((git, ""));
+    let which = which.split_once('=').map(|(kind, which)| format!(", {kind} = {which:?}"));
+    Ok(Some(format!("{{ git = {url:?}{} }}", which.unwrap_or_default())))
 }
 
 /// A Cargo command without the settings of a surrounding build: instrumentation, lints, and the variables that Cargo
