@@ -12,8 +12,8 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::cargo;
 use crate::output::{Status, fail};
+use crate::{cargo, lock};
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,21 +154,16 @@ impl Package<'_> {
         keep(&folder.join("src/lib.rs"), &self.code())
     }
 
-    /// The lock file to begin with: the repository's, and what that of the crates has besides. Cargo takes from it what
-    /// is needed.
+    /// The lock file to begin with. Cargo takes from it what is needed.
     fn versions(&self) -> String {
-        const ENTRY: &str = "[[package]]\n";
         let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
-        let mut versions = read(&self.root.join("Cargo.lock"));
-        let of_crates = self.lock.filter(|_| !self.is_of_the_repository()).map(read).unwrap_or_default();
-        for entry in of_crates.split(ENTRY).skip(1).filter(|entry| entry.contains("\nsource = ")) {
-            // Its name and version.
-            let head: Vec<&str> = entry.lines().take(2).collect();
-            if !versions.contains(&format!("{ENTRY}{}\n", head.join("\n"))) {
-                versions = format!("{}\n\n{ENTRY}{}\n", versions.trim_end(), entry.trim_end());
+        let repository = read(&self.root.join("Cargo.lock"));
+        match self.lock {
+            Some(crates) if !self.is_of_the_repository() => {
+                lock::join(&repository, &read(crates), self.platform.package().0)
             }
+            _ => repository,
         }
-        versions
     }
 
     /// Whether all crates that are built in lie in the repository.

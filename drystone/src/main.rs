@@ -19,6 +19,7 @@ mod hosted;
 mod image;
 mod library;
 mod linker;
+mod lock;
 mod new;
 mod origin;
 mod output;

@@ -1,6 +1,8 @@
 //! Packages: crates with source files that a project depends on.
 
+use std::env;
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -249,29 +251,97 @@ fn packages_are_added_and_removed() {
     assert_eq!(status(&offline(folder.path(), &["add", "words"])), 2, "there is no project");
 }
 
-#[test]
-fn a_package_comes_from_a_git_repository_as_the_lock_file_says() {
-    let folder = folder();
-    let (p, words) = (folder.path().join("p"), folder.path().join("words"));
-    let words_alone = "PROCEDURE Twice(t: TEXT): TEXT; BEGIN RETURN t + t END Twice;\n";
-    write(&words, &[("Cargo.toml", &manifest("words", &[])), ("Words.dry", words_alone)]);
-    let git = |arguments: &[&str]| {
+/// Makes a folder a Git repository, or gives it one more commit.
+fn commit(folder: &Path) {
+    for arguments in [&["init", "-q"][..], &["add", "-A"], &["commit", "-qm", "changes"]] {
         let mut git = Command::new("git");
-        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments).current_dir(&words);
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments).current_dir(folder);
         let output = git.output().expect("git runs");
         assert_eq!(status(&output), 0, "{}", complaint(&output));
-    };
-    git(&["init", "-q"]);
-    git(&["add", "-A"]);
-    git(&["commit", "-qm", "first"]);
-    write(&p, &[("Cargo.toml", &project(&[]))]);
+    }
+}
+
+/// A folder like `folder()`, but `words` is a Git repository that needs nothing, and `p` depends on nothing yet.
+fn folder_with_git() -> (TempDir, String) {
+    let folder = folder();
+    let words = folder.path().join("words");
+    let text = "PROCEDURE Twice(t: TEXT): TEXT; BEGIN RETURN t + t END Twice;\n";
+    write(&words, &[("Cargo.toml", &manifest("words", &[])), ("Words.dry", text)]);
+    commit(&words);
+    write(&folder.path().join("p"), &[("Cargo.toml", &project(&[]))]);
     let url = format!("file://{}", words.display());
+    (folder, url)
+}
+
+#[test]
+fn a_package_comes_from_a_git_repository_as_the_lock_file_says() {
+    let (folder, url) = folder_with_git();
+    let p = folder.path().join("p");
     let added = command(&p, &["add", "--git", &url]).env_remove("CARGO_NET_OFFLINE").output();
     prints(&added.expect("the command runs"), "");
     prints(&offline(&p, &["run"]), "haha\n");
-    write(&words, &[("Words.dry", &words_alone.replace("t + t", "\"new\""))]);
-    git(&["commit", "-qam", "second"]);
+    write(
+        folder.path(),
+        &[("words/Words.dry", "PROCEDURE Twice(t: TEXT): TEXT; BEGIN RETURN t END Twice;\n")],
+    );
+    commit(&folder.path().join("words"));
     prints(&offline(&p, &["run"]), "haha\n");
+}
+
+/// A Cargo that builds nothing.
+const IDLE_CARGO: &str = "#!/bin/sh
+if [ \"$1\" = build ]; then echo 'nothing is built' >&2; exit 101; fi
+exec \"$REAL_CARGO\" \"$@\"
+";
+
+/// What Cargo is asked to build for a project with a crate of its own: that crate, in the versions of its lock file.
+#[test]
+fn the_projects_own_rust_is_built_in_with_the_versions_of_its_lock_file() {
+    let (folder, url) = folder_with_git();
+    let p = folder.path().join("p");
+    let kortex = repository().join("kortex");
+    let needs =
+        format!("{}words = {{ git = {url:?} }}\ndrystone-kortex = {{ path = {kortex:?} }}\n", project(&[]));
+    write(
+        &p,
+        &[
+            ("Cargo.toml", &needs),
+            ("Cargo.lock", &fs::read_to_string(repository().join("Cargo.lock")).expect("it is there")),
+            (
+                "src/lib.rs",
+                "pub static DRYSTONE: drystone_kortex::Addition = drystone_kortex::Addition::NOTHING;",
+            ),
+            ("main.dry", "COMPONENT Main; BEGIN WRITE(1) END Main;"),
+        ],
+    );
+    // What the repository's crates need has been fetched; what a test fetches lies elsewhere.
+    let fetched = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let fetched =
+        fetched.unwrap_or_else(|| Path::new(&env::var_os("HOME").expect("there is one")).join(".cargo"));
+    fs::create_dir(home(&p)).expect("it is new");
+    symlink(fetched.join("registry"), home(&p).join("registry")).expect("links can be made");
+    let idle = folder.path().join("bin");
+    write(&idle, &[("cargo", IDLE_CARGO)]);
+    fs::set_permissions(idle.join("cargo"), fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let path = format!("{}:{}", idle.display(), env::var("PATH").expect("there is one"));
+    let mut command = command(&p, &["run"]);
+    command.env_remove("CARGO_NET_OFFLINE").env_remove("CARGO_TARGET_DIR").env("PATH", path);
+    let output = command.env("REAL_CARGO", env!("CARGO")).output().expect("the command runs");
+    assert_eq!(status(&output), 1);
+    assert!(complaint(&output).ends_with("nothing is built\n"), "{}", complaint(&output));
+    let made = p.join("target/drystone/drystone-start-p");
+    let [manifest, lock, code] = ["Cargo.toml", "Cargo.lock", "src/lib.rs"]
+        .map(|file| fs::read_to_string(made.join(file)).expect("written"));
+    let p = p.canonicalize().expect("it is there");
+    assert!(manifest.contains(&format!("\np = {{ path = {p:?} }}\n")), "{manifest}");
+    assert!(code.contains("&[&p::DRYSTONE]"), "{code}");
+    assert!(lock.contains(&format!("source = \"git+{url}#")), "{lock}");
+    let mut entries: Vec<_> =
+        lock.split("[[package]]\n").skip(1).map(|it| it.lines().take(3).collect::<Vec<_>>()).collect();
+    let all = entries.len();
+    entries.sort();
+    entries.dedup();
+    assert!(all == entries.len() && all > 100, "an entry is there twice");
 }
 
 /// A registry in a folder, with the given crates of a folder.
@@ -322,9 +392,13 @@ fn a_package_comes_from_a_registry() {
     assert!(complaint(&unknown).contains("unknown"), "{}", complaint(&unknown));
 }
 
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder").to_path_buf()
+}
+
 /// The repository, whose `systems/words` has procedures in Rust, and a package that uses these.
 fn with_rust() -> (TempDir, PathBuf) {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder");
+    let repository = repository();
     let words = format!("words = {{ path = \"{}\" }}\n", repository.join("systems/words").display());
     let folder = folder_of(&[
         ("p/Cargo.toml", &project(&["counting"])),
