@@ -9,6 +9,7 @@ use drystone_component::size;
 use drystone_handlers::{Engine, Mode};
 
 use crate::output::{Status, wrong};
+use crate::project::Project;
 
 /// Programs put together from components.
 #[derive(Parser)]
@@ -50,8 +51,22 @@ pub enum Action {
     ///
     /// It is done at a point where the protocol allows that; no message is lost.
     Rebind(Rebind),
-    /// Make a small project to start from
+    /// Make a small project to start from: a folder with Cargo.toml, program and test
+    ///
+    /// In the folder, or within it, `drystone run`, `check`, `build`, `graph`, `fmt` and `test` need no file names.
     New(New),
+    /// Run tests: programs that end with status 0 and print what stands in the .expected beside them, if there is one
+    ///
+    /// Tests of a project are the files that `tests` in its Cargo.toml names, by default tests/*.dry. They run in the
+    /// project's folder. Ends with status 1 if a test has failed.
+    Test(Test),
+    /// Make the project depend on a package: a crate with source files in the language, or with components in Rust
+    ///
+    /// It is taken from the registry of crates, from a folder (--path) or from a Git repository (--git), by `cargo
+    /// add`. `IMPORT Name` then finds the file Name.dry or name.dry of the package.
+    Add(Add),
+    /// The opposite of `drystone add`
+    Remove(Remove),
     /// Collapse the layers of C code for what is known of a call
     ///
     /// The program is given as LLVM IR text: `clang-16 -O1 -g -fno-discard-value-names -emit-llvm -S` of each C file.
@@ -161,8 +176,8 @@ pub struct Attach {
 /// A program's text.
 #[derive(Args)]
 pub struct Source {
-    /// Source files; several are one program, with what they import
-    #[arg(required = true, value_name = "FILE.dry", value_hint = ValueHint::FilePath)]
+    /// Source files; several are one program, with what they import [default: the project's entry]
+    #[arg(value_name = "FILE.dry", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// The component that starts [default: the one marked ENTRYPOINT, or the last of the first file]
     #[arg(long, value_name = "NAME")]
@@ -172,12 +187,26 @@ pub struct Source {
     pub with: Vec<PathBuf>,
 }
 
+impl Source {
+    /// If no file is named, takes the entry of the project, and gives the project.
+    pub fn complete(&mut self) -> Result<Option<Project>, Status> {
+        if !self.files.is_empty() {
+            return Ok(None);
+        }
+        let project = Project::current()?;
+        self.files.push(project.entry()?);
+        Ok(Some(project))
+    }
+}
+
 #[derive(Args)]
-#[command(override_usage = "drystone run [OPTIONS] FILE.dry.. [ARGUMENTS]..")]
+#[command(
+    override_usage = "drystone run [OPTIONS] FILE.dry.. [ARGUMENTS]..\n       drystone run [OPTIONS] [-- ARGUMENTS..]"
+)]
 pub struct Run {
     /// Source files (several are one program), then the program's arguments, after -- if they look like source files
+    /// [default: the project's entry]
     #[arg(
-        required = true,
         value_name = "FILE.dry",
         trailing_var_arg = true,
         allow_hyphen_values = true,
@@ -219,7 +248,7 @@ pub struct Check {
 pub struct Build {
     #[command(flatten)]
     pub source: Source,
-    /// The executable [default: the first file's name without .dry]
+    /// The executable [default: the first file's name without .dry, or the project's name]
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -291,8 +320,8 @@ impl From<Cpu> for Processor {
 
 #[derive(Args)]
 pub struct Fmt {
-    /// Source files
-    #[arg(required = true, value_name = "FILE.dry", value_hint = ValueHint::FilePath)]
+    /// Source files [default: all of the project]
+    #[arg(value_name = "FILE.dry", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Change nothing; name the files that would change, and end with status 1 if there are any
     #[arg(long)]
@@ -336,11 +365,11 @@ pub struct Rebind {
 
 #[derive(Args)]
 #[command(
-    override_usage = "drystone graph [OPTIONS] FILE.dry..\n       drystone graph [OPTIONS] --live SOCKET"
+    override_usage = "drystone graph [OPTIONS] [FILE.dry]..\n       drystone graph [OPTIONS] --live SOCKET"
 )]
 pub struct Graph {
-    /// Source files; several are one program, with what they import
-    #[arg(required_unless_present = "live", value_name = "FILE.dry", value_hint = ValueHint::FilePath)]
+    /// Source files; several are one program, with what they import [default: the project's entry]
+    #[arg(value_name = "FILE.dry", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// The component that starts [default: the one marked ENTRYPOINT, or the last of the first file]
     #[arg(long, value_name = "NAME")]
@@ -391,6 +420,36 @@ pub struct New {
     /// The folder to make
     #[arg(value_hint = ValueHint::DirPath)]
     pub name: PathBuf,
+}
+
+#[derive(Args)]
+pub struct Test {
+    /// Tests: files, or parts of the names of the project's tests [default: all of the project]
+    #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
+    pub names: Vec<String>,
+    /// How long a test may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
+}
+
+#[derive(Args)]
+pub struct Add {
+    /// The crate, perhaps with a version: words, words@1.2 [default with --path or --git: the one that is there]
+    #[arg(value_name = "NAME", required_unless_present_any = ["path", "git"])]
+    pub name: Option<String>,
+    /// From this folder instead of the registry
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, conflicts_with = "git")]
+    pub path: Option<PathBuf>,
+    /// From this Git repository instead of the registry
+    #[arg(long, value_name = "URL")]
+    pub git: Option<String>,
+}
+
+#[derive(Args)]
+pub struct Remove {
+    /// The crate
+    #[arg(value_name = "NAME")]
+    pub name: String,
 }
 
 /// An amount of memory in bytes.

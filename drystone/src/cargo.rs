@@ -41,6 +41,16 @@ impl Metadata {
         self.told["packages"].as_array().map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// The crate itself, unless its manifest is only that of a workspace.
+    pub fn own(&self) -> Option<&Value> {
+        self.packages().iter().find(|package| manifest(package) == self.manifest)
+    }
+
+    /// What each package depends on.
+    pub fn nodes(&self) -> &[Value] {
+        self.told["resolve"]["nodes"].as_array().map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// Cargo's target folder.
     pub fn target(&self) -> PathBuf {
         PathBuf::from(self.told["target_directory"].as_str().unwrap_or_default())
@@ -57,15 +67,45 @@ pub fn manifest(package: &Value) -> PathBuf {
     PathBuf::from(package["manifest_path"].as_str().unwrap_or_default())
 }
 
-/// What Rust code calls the library of a package, if it has one.
-pub fn library(package: &Value) -> Option<String> {
+/// The library of a package.
+pub struct Library {
+    /// What Rust code calls it.
+    pub name: String,
+    /// Its first source file.
+    pub source: PathBuf,
+}
+
+/// The library of a package, if it has one.
+pub fn library(package: &Value) -> Option<Library> {
     let targets = package["targets"].as_array().map(Vec::as_slice).unwrap_or_default();
     let is_library = |target: &&Value| {
         let kinds = target["kind"].as_array().map(Vec::as_slice).unwrap_or_default();
         kinds.iter().any(|kind| kind == "lib" || kind == "rlib")
     };
     let library = targets.iter().find(is_library)?;
-    Some(library["name"].as_str()?.replace('-', "_"))
+    let source = PathBuf::from(library["src_path"].as_str()?);
+    Some(Library { name: library["name"].as_str()?.replace('-', "_"), source })
+}
+
+/// Where Cargo gets a package from, as a manifest says it; `None`: from its folder.
+pub fn source(package: &Value) -> Result<Option<String>, Status> {
+    let [name, version] = ["name", "version"].map(|key| package[key].as_str().unwrap_or_default());
+    let Some(source) = package["source"].as_str() else { return Ok(None) };
+    if source == "registry+https://github.com/rust-lang/crates.io-index" {
+        return Ok(Some(format!("\"={version}\"")));
+    }
+    if let Some(index) = source.strip_prefix("registry+").or(source.starts_with("sparse+").then_some(source))
+    {
+        return Ok(Some(format!("{{ version = \"={version}\", registry-index = {index:?} }}")));
+    }
+    // `git+URL?branch=NAME#COMMIT`; the lock file says the commit.
+    let git = source.strip_prefix("git+").and_then(|git| git.split('#').next());
+    let git = git.ok_or_else(|| {
+        fail(format_args!("{name} is from {source}: use a folder, a Git repository or a registry"))
+    })?;
+    let (url, which) = git.split_once('?').unwrap_or((git, ""));
+    let which = which.split_once('=').map(|(kind, which)| format!(", {kind} = {which:?}"));
+    Ok(Some(format!("{{ git = {url:?}{} }}", which.unwrap_or_default())))
 }
 
 /// A Cargo command without the settings of a surrounding build: instrumentation, lints, and the variables that Cargo
@@ -208,7 +248,8 @@ impl<'a> Progress<'a> {
     }
 }
 
-fn unusable(error: &io::Error, what: &str) -> String {
+/// Why Cargo could not be run; `what` names the feature that needs it.
+pub fn unusable(error: &io::Error, what: &str) -> String {
     match error.kind() {
         ErrorKind::NotFound => {
             format!("{what} needs cargo, which was not found: install Rust (https://rustup.rs)")

@@ -1,13 +1,14 @@
 //! Procedures that crates carry: says which of those that a program calls nothing carries where it is to run. With
-//! crates from outside (`--with`) that is known only when they are compiled, and said when the program starts.
+//! crates from outside (`with`) that is known only when they are compiled, and said when the program starts.
 
 use drystone_compiler::{Carried, carried};
 use drystone_language::source::Diagnostic;
 use drystone_linux::native;
 
-use crate::arguments::{Platform, Source};
+use crate::arguments::Platform;
 use crate::output::{Status, WRONG};
 use crate::sources::{Loaded, show};
+use crate::with::Found;
 
 /// Whether a program calls any. A panic in one must be caught, which takes unwinding.
 pub fn are_called(loaded: &Loaded) -> bool {
@@ -15,8 +16,8 @@ pub fn are_called(loaded: &Loaded) -> bool {
 }
 
 /// Refuses a program that calls one which nothing carries on its platform.
-pub fn check(loaded: &Loaded, source: &Source, platform: Platform) -> Result<(), Status> {
-    if !source.with.is_empty() {
+pub fn check(loaded: &Loaded, crates: &[Found], platform: Platform) -> Result<(), Status> {
+    if !crates.is_empty() {
         return Ok(());
     }
     let missing = carried(&loaded.program).into_iter().filter_map(|procedure| fault(&procedure, platform));

@@ -1,6 +1,7 @@
 //! `drystone build`: the compiled program, linked with the platform's library.
 
 use std::fs;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,12 +11,15 @@ use crate::linker::{Parts, leave_out_unwinding, run};
 use crate::output::{Status, fail, write};
 use crate::sizes::Native;
 use crate::sources::Loaded;
-use crate::{carried, hosted, image, sizes, sources, system};
+use crate::with::Found;
+use crate::{carried, hosted, image, sizes, sources, system, with};
 
 /// Makes the executable, or shows what it would be made of.
-pub fn build(command: &Build) -> Result<(), Status> {
+pub fn build(mut command: Build) -> Result<(), Status> {
+    let project = command.source.complete()?;
+    let command = &command;
     command.target.check()?;
-    let loaded = sources::load(&command.source)?;
+    let mut loaded = sources::load(&command.source)?;
     if loaded.program.system.is_some() {
         system::check(command)?;
     }
@@ -23,9 +27,12 @@ pub fn build(command: &Build) -> Result<(), Status> {
         let text = drystone_compiler::mir(&loaded.program, &loaded.files);
         return write(command.output.as_deref(), &text);
     }
-    let output = match &command.output {
-        Some(path) => path.clone(),
-        None => PathBuf::from(command.source.files[0].file_stem().expect("it was read: it has a name")),
+    let output = match (&command.output, project) {
+        (Some(path), _) => path.clone(),
+        (None, Some(project)) => PathBuf::from(project.name),
+        (None, None) => {
+            PathBuf::from(command.source.files[0].file_stem().expect("it was read: it has a name"))
+        }
     };
     if output.is_dir() {
         let hint = "choose another name with -o";
@@ -49,13 +56,13 @@ pub fn build(command: &Build) -> Result<(), Status> {
             }
         }
         None => {
-            carried::check(&loaded, &command.source, command.target.platform)?;
+            let crates = with::all(&command.source.with, take(&mut loaded.natives))?;
+            carried::check(&loaded, &crates, command.target.platform)?;
             let object =
                 drystone_compiler::compile_object(&loaded.program, &loaded.files, command.cpu.into());
-            let with = &command.source.with;
             match command.target.platform {
-                arguments::Platform::Linux => link(&object, &output, with, Unwinding::of(&loaded))?,
-                arguments::Platform::Pc => image::link(&object, &output, with, &command.target.initial)?,
+                arguments::Platform::Linux => link(&object, &output, &crates, Unwinding::of(&loaded))?,
+                arguments::Platform::Pc => image::link(&object, &output, &crates, &command.target.initial)?,
             }
         }
     }
@@ -97,7 +104,7 @@ impl Unwinding {
 }
 
 /// Makes an executable of a program and the crates that are built in.
-pub fn link(object: &[u8], output: &Path, crates: &[PathBuf], unwinding: Unwinding) -> Result<(), Status> {
+pub fn link(object: &[u8], output: &Path, crates: &[Found], unwinding: Unwinding) -> Result<(), Status> {
     let parts = Parts::new(object, crates, Platform::Linux)?;
     let mut linker = Command::new("cc");
     linker.arg("-o").arg(output).args([&parts.program, &parts.library]);

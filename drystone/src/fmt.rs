@@ -7,6 +7,7 @@ use drystone_language::format;
 
 use crate::arguments::Fmt;
 use crate::output::{FAILED, Status, WRONG, fail, tell};
+use crate::project::Project;
 use crate::sources;
 
 /// The result for a file.
@@ -21,8 +22,9 @@ enum Outcome {
 
 /// Formats all files; an error in one doesn't stop the next.
 pub fn fmt(command: &Fmt) -> Result<(), Status> {
+    let of_project = if command.files.is_empty() { Project::current()?.sources() } else { Vec::new() };
     let mut result = Ok(());
-    for path in &command.files {
+    for path in command.files.iter().chain(&of_project) {
         match lay_out(path, command.check) {
             Outcome::Done => {}
             Outcome::Differs => {

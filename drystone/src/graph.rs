@@ -34,13 +34,14 @@ pub fn graph(command: Graph) -> Result<(), Status> {
     let Graph { files, entry, with, live, output, .. } = command;
     let picture = match live {
         Some(socket) => running::picture(&socket)?,
-        None => by_text(&Source { files, entry, with })?,
+        None => by_text(Source { files, entry, with })?,
     };
     let text = if is_dot { dot::write(&picture) } else { svg::write(&picture) };
     write(output.as_deref(), &text)
 }
 
-fn by_text(source: &Source) -> Result<Picture, Status> {
-    let loaded = sources::load(source)?;
+fn by_text(mut source: Source) -> Result<Picture, Status> {
+    source.complete()?;
+    let loaded = sources::load(&source)?;
     Ok(written::picture(&loaded.program, &loaded.files))
 }

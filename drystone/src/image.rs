@@ -14,6 +14,7 @@ use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, Relocation, Relo
 use crate::library::Platform;
 use crate::linker::{Parts, run};
 use crate::output::{Status, fail};
+use crate::with::Found;
 
 /// The image's memory layout.
 pub static LAYOUT: &str = include_str!("../../platform/pc/machine/image.ld");
@@ -28,7 +29,7 @@ const NEW_AT: &str = "ds_new_at";
 const USERS: &str = "drystone-users";
 
 /// Links a program, the crates that are built in, and its initial files into an image, with its symbols.
-pub fn link(object: &[u8], output: &Path, crates: &[PathBuf], files: &[PathBuf]) -> Result<(), Status> {
+pub fn link(object: &[u8], output: &Path, crates: &[Found], files: &[PathBuf]) -> Result<(), Status> {
     let parts = Parts::new(object, crates, Platform::Pc)?;
     let folder = parts.folder.path();
     let archived = archive(files, &folder.join("files"));
@@ -67,7 +68,7 @@ fn makes_domains(object: &[u8]) -> bool {
 }
 
 /// The same program as it runs in domains, which the image carries along.
-fn link_users(object: &[u8], crates: &[PathBuf]) -> Result<Vec<u8>, Status> {
+fn link_users(object: &[u8], crates: &[Found]) -> Result<Vec<u8>, Status> {
     let parts = Parts::new(object, crates, Platform::User)?;
     let folder = parts.folder.path();
     let output = folder.join(USERS);

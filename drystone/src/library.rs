@@ -12,8 +12,8 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::cargo;
 use crate::output::{Status, fail};
+use crate::{cargo, lock};
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,8 @@ pub struct Crate {
     pub library: String,
     /// Where it is.
     pub folder: PathBuf,
+    /// Where Cargo gets it from, as a manifest says it, if not from its folder.
+    pub source: Option<String>,
 }
 
 /// The package that a library is made of.
@@ -86,8 +88,14 @@ pub struct Package<'a> {
     pub platform: Platform,
     /// The repository of the platform.
     pub root: &'a Path,
+    /// Where Cargo gets the platform from, as a manifest says it, if not from the repository's folder.
+    pub source: Option<&'a str>,
     /// The crates that are built in.
-    pub crates: &'a [Crate],
+    pub crates: &'a [&'a Crate],
+    /// The folder whose settings of Cargo and toolchain are used.
+    pub folder: &'a Path,
+    /// The lock file that says which versions the crates are built with.
+    pub lock: Option<&'a Path>,
 }
 
 impl Package<'_> {
@@ -97,8 +105,7 @@ impl Package<'_> {
         let folder = target.join("drystone").join(self.name);
         self.write(&folder).map_err(|error| fail(format_args!("{}: {error}", folder.display())))?;
         let mut command = cargo::command();
-        // The folder whose toolchain compiles all of it.
-        command.current_dir(self.crates.first().map_or(self.root, |it| &it.folder));
+        command.current_dir(self.folder);
         command.args(["build", "--release", "--target-dir"]).arg(target);
         command.arg("--manifest-path").arg(folder.join("Cargo.toml"));
         cargo::build(command, what, doing).map_err(|told| self.explain(&told))?;
@@ -137,16 +144,31 @@ impl Package<'_> {
         }
         keep(&folder.join("Cargo.toml"), &self.manifest())?;
         // For crates from elsewhere Cargo may have added to the lock file.
-        let lock = folder.join("Cargo.lock");
-        if (self.is_of_the_repository() || !lock.exists()) && self.root.join("Cargo.lock").exists() {
-            fs::copy(self.root.join("Cargo.lock"), lock)?;
+        let (lock, versions) = (folder.join("Cargo.lock"), self.versions());
+        let begun = folder.join("Cargo.lock.begun");
+        let has_begun = lock.exists() && fs::read_to_string(&begun).is_ok_and(|old| old == versions);
+        if self.is_of_the_repository() || !has_begun {
+            fs::write(begun, &versions)?;
+            fs::write(lock, &versions)?;
         }
         keep(&folder.join("src/lib.rs"), &self.code())
     }
 
+    /// The lock file to begin with. Cargo takes from it what is needed.
+    fn versions(&self) -> String {
+        let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+        let repository = read(&self.root.join("Cargo.lock"));
+        match self.lock {
+            Some(crates) if !self.is_of_the_repository() => {
+                lock::join(&repository, &read(crates), self.platform.package().0)
+            }
+            _ => repository,
+        }
+    }
+
     /// Whether all crates that are built in lie in the repository.
     fn is_of_the_repository(&self) -> bool {
-        self.crates.iter().all(|it| it.folder.starts_with(self.root))
+        self.source.is_none() && self.crates.iter().all(|it| it.folder.starts_with(self.root))
     }
 
     fn manifest(&self) -> String {
@@ -155,17 +177,18 @@ impl Package<'_> {
                 if self.is_of_the_repository() { path.strip_prefix(self.root).unwrap_or(path) } else { path };
             format!("{{ path = {:?} }}", known.display().to_string())
         };
+        let source = |it: &Crate| it.source.clone().unwrap_or_else(|| path(&it.folder));
         let crates: String =
-            self.crates.iter().map(|it| format!("{} = {}\n", it.package, path(&it.folder))).collect();
+            self.crates.iter().map(|it| format!("{} = {}\n", it.package, source(it))).collect();
         let (platform, place) = self.platform.package();
+        let from = self.source.map_or_else(|| path(&self.root.join(place)), String::from);
         let panic = format!("[profile.release]\npanic = \"{}\"\n", self.platform.panic());
         let workspace = inherited().replacen("[profile.release]\n", &panic, 1);
         format!(
             "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
              [lib]\ncrate-type = [\"staticlib\"]\n\n\
-             [dependencies]\n{platform} = {}\n{crates}\n[workspace]\nresolver = \"3\"\n\n{workspace}",
+             [dependencies]\n{platform} = {from}\n{crates}\n[workspace]\nresolver = \"3\"\n\n{workspace}",
             self.name,
-            path(&self.root.join(place)),
         )
     }
 

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use crate::library::Platform;
 use crate::output::{Status, fail};
+use crate::with::Found;
 use crate::{own, with};
 
 /// The inputs of the linker.
@@ -22,7 +23,7 @@ pub struct Parts {
 
 impl Parts {
     /// The parts for a program and the crates that are built in.
-    pub fn new(object: &[u8], crates: &[PathBuf], platform: Platform) -> Result<Parts, Status> {
+    pub fn new(object: &[u8], crates: &[Found], platform: Platform) -> Result<Parts, Status> {
         let folder =
             tempfile::tempdir().map_err(|error| fail(format_args!("no temporary folder: {error}")))?;
         let program = folder.path().join("program.o");

@@ -3,6 +3,7 @@
 //! Exit statuses: 2 for errors in the command line or a program's text, 1 for later errors, otherwise the program's
 //! own.
 
+mod add;
 mod arguments;
 mod cargo;
 mod carried;
@@ -18,14 +19,18 @@ mod hosted;
 mod image;
 mod library;
 mod linker;
+mod lock;
+mod new;
 mod origin;
 mod output;
 mod own;
+mod packages;
 mod project;
 mod run;
 mod sizes;
 mod sources;
 mod system;
+mod test;
 mod tool;
 mod with;
 
@@ -54,14 +59,17 @@ fn main() -> ExitCode {
 fn act(action: Action) -> i32 {
     let done = match action {
         Action::Run(command) => return run::run(command).unwrap_or_else(|Status(status)| status),
-        Action::Check(command) => check::check(&command.source),
-        Action::Build(command) => executable::build(&command),
+        Action::Check(command) => check::check(command.source),
+        Action::Build(command) => executable::build(command),
         Action::Fmt(command) => fmt::fmt(&command),
         Action::Graph(command) => graph::graph(command),
         Action::Describe(command) => describe::describe(&command),
         Action::Inspect(command) => control::inspect(&command),
         Action::Rebind(command) => control::rebind(&command),
-        Action::New(command) => project::make(&command),
+        Action::New(command) => new::make(&command),
+        Action::Test(command) => test::test(&command),
+        Action::Add(command) => add::add(&command),
+        Action::Remove(command) => add::remove(&command),
         Action::Specialise { arguments } => Err(tool::specialise(&arguments)),
         Action::Libraries { folder } => own::libraries(&folder),
         Action::Handler(command) => handler::handler(command.action),

@@ -54,7 +54,7 @@ pub fn libraries(folder: &Path) -> Result<(), Status> {
 fn make(platform: Platform) -> Result<PathBuf, Status> {
     let (root, target) = (Path::new(CHECKOUT), Path::new(TARGET));
     let name = platform.library();
-    let package = Package { name, platform, root, crates: &[] };
+    let package = Package { name, platform, root, source: None, crates: &[], folder: root, lock: None };
     let stamp = target.join("drystone").join(name).join("fingerprint");
     let library = package.library(target);
     if library.is_file() && fs::read_to_string(&stamp).is_ok_and(|made| made == FINGERPRINT) {

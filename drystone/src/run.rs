@@ -1,5 +1,6 @@
 //! `drystone run`: compiles a program into memory and runs it there.
 
+use std::env;
 use std::ffi::OsString;
 use std::fs::File;
 use std::mem::take;
@@ -16,13 +17,14 @@ use crate::arguments::{Platform, Run, Source};
 use crate::emulator::Machine;
 use crate::executable::Unwinding;
 use crate::output::{Status, fail, wrong};
+use crate::project::Project;
 use crate::sources::Loaded;
-use crate::{carried, executable, hosted, image, sources, system};
+use crate::with::Found;
+use crate::{carried, executable, hosted, image, sources, system, with};
 
 /// The program's exit status.
 pub fn run(mut command: Run) -> Result<i32, Status> {
-    // The first argument is a source file, whatever its name.
-    let sources = command.files.iter().take_while(|file| is_source(file)).count().max(1);
+    let sources = count_sources(&command.files)?;
     let mut arguments = command.files.split_off(sources);
     if arguments.first().is_some_and(|first| first == "--") {
         arguments.remove(0);
@@ -32,22 +34,24 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
         check_for_machine(&command, "with --platform pc")?;
     }
     let files: Vec<PathBuf> = take(&mut command.files).into_iter().map(PathBuf::from).collect();
-    let source_directory = files[0].parent().map(PathBuf::from);
-    let source = Source { files, entry: command.entry.take(), with: take(&mut command.with) };
-    let loaded = sources::load(&source)?;
+    let mut source = Source { files, entry: command.entry.take(), with: take(&mut command.with) };
+    source.complete()?;
+    let source_directory = source.files[0].parent().map(PathBuf::from);
+    let mut loaded = sources::load(&source)?;
     if let Some(system) = &loaded.program.system {
         system::check_files(&command.target.initial)?;
         check_for_machine(&command, "for a system of native components")?;
         let image = system::Composed::new(&loaded.program, system, &source)?.build()?;
         return run_system(&image, command.target.platform, arguments, command.memory);
     }
-    carried::check(&loaded, &source, command.target.platform)?;
+    let crates = with::all(&source.with, take(&mut loaded.natives))?;
+    carried::check(&loaded, &crates, command.target.platform)?;
     if command.target.platform == Platform::Pc {
         let arguments = arguments.into_iter().map(OsStringExt::into_vec).collect();
-        return run_image(loaded, &source.with, &command.target.initial, arguments, command.memory);
+        return run_image(loaded, &crates, &command.target.initial, arguments, command.memory);
     }
-    if !source.with.is_empty() {
-        return run_executable(loaded, &source.with, |executable| {
+    if !crates.is_empty() {
+        return run_executable(loaded, &crates, |executable| {
             executable.args(&arguments).env("DRYSTONE_CORES", command.cores.to_string());
             executable.env("DRYSTONE_MEMORY", command.memory.unwrap_or(0).to_string());
             executable.env("DRYSTONE_STATS", if command.stats { "yes" } else { "" });
@@ -76,7 +80,7 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
 /// is deleted before, however it ends.
 fn run_executable(
     loaded: Loaded,
-    crates: &[PathBuf],
+    crates: &[Found],
     set_up: impl FnOnce(&mut Command),
 ) -> Result<i32, Status> {
     let object = drystone_compiler::compile_object(&loaded.program, &loaded.files, Processor::Native);
@@ -119,7 +123,7 @@ fn check_for_machine(command: &Run, what: &str) -> Result<(), Status> {
 /// Makes an image and runs it in an emulator.
 fn run_image(
     loaded: Loaded,
-    crates: &[PathBuf],
+    crates: &[Found],
     files: &[PathBuf],
     arguments: Vec<Vec<u8>>,
     memory: Option<usize>,
@@ -149,6 +153,18 @@ fn run_system(
             executable.args(arguments).env("DRYSTONE_MEMORY", memory.unwrap_or(0).to_string());
         },
     )
+}
+
+/// How many of the words of the command line are source files; none if the project's program is meant.
+fn count_sources(words: &[OsString]) -> Result<usize, Status> {
+    // The parser leaves out a `--` before all of them.
+    let behind = env::args_os().skip_while(|word| word != "--").count().saturating_sub(1);
+    let is_behind = behind > 0 && behind == words.len();
+    if words.is_empty() || is_behind && Project::of(Path::new(""))?.is_some() {
+        return Ok(0);
+    }
+    // The first word is a source file, whatever its name.
+    Ok(words.iter().take_while(|file| is_source(file)).count().max(1))
 }
 
 fn is_source(file: &OsString) -> bool {

@@ -6,13 +6,16 @@ use std::io::{Error, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use drystone_language::check::{self, Options};
-use drystone_language::imports;
+use drystone_language::imports::{self, Packages};
 use drystone_language::program::Program;
 use drystone_language::render::{self, Colour};
 use drystone_language::source::{Diagnostic, SourceFile};
 
 use crate::arguments::Source;
 use crate::output::{Status, WRONG, say, wrong};
+use crate::packages::{self, Known};
+use crate::project::Project;
+use crate::with::Found;
 
 /// Files of the library that belong to other rooms, by name and text; a file of the same name beside the program takes
 /// precedence.
@@ -25,6 +28,8 @@ const LIBRARY: &[(&str, &str)] = &[
 pub struct Loaded {
     pub program: Program,
     pub files: Vec<SourceFile>,
+    /// The crates of its packages, to be built in.
+    pub natives: Vec<Found>,
 }
 
 /// Loads and checks a program, and shows warnings.
@@ -54,14 +59,18 @@ fn load_with(files: &[PathBuf], options: Options) -> Result<Loaded, Status> {
     if let Some(again) = given_again(files) {
         return Err(wrong(format_args!("{} is given twice", again.display())));
     }
+    let project = Project::of(&files[0])?;
+    let known = project.as_ref().map(packages::of).transpose()?.unwrap_or_default();
     let files: Vec<_> = files.iter().map(|path| read(path)).collect();
     // All unreadable files are reported, not only the first.
     let files = files.into_iter().collect::<Option<Vec<_>>>().ok_or(WRONG)?;
-    let files = imported(files).ok_or(WRONG)?;
-    match check::check(&files, options) {
+    let Known { packages, natives } = known;
+    let files = imported(files, &packages).ok_or(WRONG)?;
+    let options = if natives.is_empty() { options } else { options.beside_crates() };
+    match check::check(&files, options.packages(&packages)) {
         Ok(program) => {
             show(&files, &program.warnings);
-            Ok(Loaded { program, files })
+            Ok(Loaded { program, files, natives })
         }
         Err(diagnostics) => {
             show(&files, &diagnostics);
@@ -77,9 +86,9 @@ fn given_again(files: &[PathBuf]) -> Option<&PathBuf> {
 }
 
 /// Adds imported files; `None` if one exists and can't be read.
-fn imported(files: Vec<SourceFile>) -> Option<Vec<SourceFile>> {
+fn imported(files: Vec<SourceFile>, packages: &Packages) -> Option<Vec<SourceFile>> {
     let mut readable = true;
-    let files = imports::load(files, |path| {
+    let files = packages.load(files, |path| {
         if let Some(name) = path.strip_prefix(imports::LIBRARY) {
             return LIBRARY.iter().find(|(file, _)| *file == name).map(|(_, text)| text.to_string());
         }

@@ -70,7 +70,7 @@ impl<'a> Composed<'a> {
         for folder in folders {
             let metadata = Metadata::of(&folder, WHAT)?;
             for package in metadata.packages() {
-                packages.extend(cargo::library(package).map(|library| (library, package.clone())));
+                packages.extend(cargo::library(package).map(|library| (library.name, package.clone())));
             }
             first.get_or_insert(metadata);
         }
@@ -124,14 +124,11 @@ impl<'a> Composed<'a> {
 
 /// A crate's line in the manifest: where it comes from.
 fn dependency(package: &Value) -> Result<String, Status> {
-    let [name, version] = ["name", "version"].map(|key| package[key].as_str().unwrap_or_default());
-    match package["source"].as_str() {
-        None => {
-            let folder = cargo::manifest(package);
-            let folder = folder.parent().expect("a manifest is in a folder");
-            Ok(format!("{name} = {{ path = {:?} }}\n", folder.display().to_string()))
-        }
-        Some(source) if source.starts_with("registry+") => Ok(format!("{name} = \"={version}\"\n")),
-        Some(source) => Err(fail(format_args!("{name} is from {source}: use a folder, or a registry"))),
-    }
+    let name = package["name"].as_str().unwrap_or_default();
+    let source = cargo::source(package)?.unwrap_or_else(|| {
+        let folder = cargo::manifest(package);
+        let folder = folder.parent().expect("a manifest is in a folder");
+        format!("{{ path = {:?} }}", folder.display().to_string())
+    });
+    Ok(format!("{name} = {source}\n"))
 }

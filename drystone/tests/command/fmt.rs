@@ -53,9 +53,11 @@ fn the_projects_own_programs_are_laid_out() {
         "programs",
         "programs/lessons",
         "programs/library",
+        "programs/packages",
         "bench/programs",
         "bench/kernels",
-        "drystone/src/project",
+        "drystone/src/new",
+        "drystone/src/new/tests",
     ];
     let mut files = Vec::new();
     for folder in folders {

@@ -36,12 +36,14 @@ mod nfs;
 #[path = "../../../extension/tests/handler/objects.rs"]
 mod objects;
 mod onc;
+mod packages;
 mod pc;
 mod peer;
 mod places;
 mod procedures;
 mod processes;
 mod programs;
+mod projects;
 mod quit;
 mod rebind;
 mod run;
@@ -98,8 +100,13 @@ fn programs() -> PathBuf {
 
 /// All source files of the repository's programs, without those that others import.
 fn all_programs() -> Vec<PathBuf> {
-    let folders =
-        [programs(), programs().join("lessons"), programs().join("library"), programs().join("lost")];
+    let folders = [
+        programs(),
+        programs().join("lessons"),
+        programs().join("library"),
+        programs().join("lost"),
+        programs().join("packages"),
+    ];
     let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("it is there"));
     let files = entries.map(|entry| entry.expect("it can be read").path());
     let mut files: Vec<_> =

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::ast;
-use crate::imports::{candidates, plain};
+use crate::imports::{Packages, beside, plain};
 use crate::source::{Diagnostic, SourceFile};
 
 use super::diagnostics::Diagnostics;
@@ -19,6 +19,7 @@ pub(super) fn resolve<'a>(
     scopes: &mut Scopes<'a>,
     sources: &[SourceFile],
     trees: &'a [ast::File],
+    packages: &Packages,
     diagnostics: &mut Diagnostics,
 ) -> BTreeSet<u32> {
     let mut paths = HashMap::new();
@@ -30,11 +31,14 @@ pub(super) fn resolve<'a>(
     for (tree, source) in trees.iter().zip(sources) {
         let mut own = HashMap::new();
         for name in &tree.imports {
-            let candidates = candidates(&source.path, &name.text);
-            let found = candidates.iter().find_map(|path| paths.get(&plain(path)).copied());
+            let all = packages.find(&source.path, &name.text, |path| paths.contains_key(&plain(path)));
+            let found = all.first().map(|path| paths[&plain(path)]);
             match found {
                 Some(file) => imported[file] = true,
-                None => diagnostics.report(unknown_import(name, source)),
+                None => diagnostics.report(unknown_import(name, source, packages)),
+            }
+            if all.len() > 1 {
+                diagnostics.report(ambiguous_import(name, &all, packages));
             }
             if own.insert(name.text.as_str(), found).is_some() {
                 let message = format!("{} is imported twice", name.text);
@@ -54,13 +58,29 @@ pub(super) fn resolve<'a>(
     (0..).zip(imported).skip(1).filter(|(_, imported)| *imported).map(|(file, _)| file).collect()
 }
 
-fn unknown_import(name: &ast::Name, source: &SourceFile) -> Diagnostic {
-    let [beside, lower, _] = candidates(&source.path, &name.text);
-    let other = if lower == beside { String::new() } else { format!(" or {lower}") };
+fn unknown_import(name: &ast::Name, source: &SourceFile, packages: &Packages) -> Diagnostic {
+    let folder = source.path.rfind('/').map_or("", |slash| &source.path[..=slash]);
+    let [own, lower] = beside(folder, &name.text);
+    let other = if lower == own { String::new() } else { format!(" or {lower}") };
     let message = format!("{} is not found", name.text);
     let error = Diagnostic::new("unknown-import", name.span, message);
-    let help = format!("a file is imported from the folder of the one that imports it: {beside}{other}");
+    let mut help = format!("a file is imported from the folder of the one that imports it: {own}{other}");
+    if let Some(package) = packages.of(&source.path) {
+        let from = format!("; or from a package that {} depends on: drystone add NAME", package.name);
+        help += &from;
+    }
     error.label("no such file").help(help)
+}
+
+fn ambiguous_import(name: &ast::Name, all: &[String], packages: &Packages) -> Diagnostic {
+    let package = |path: &String| {
+        let package = packages.of(path).map_or("", |package| &package.name);
+        format!("{package} ({path})")
+    };
+    let names = all.iter().map(package).collect::<Vec<_>>().join(" and ");
+    let message = format!("{} is in several packages: {names}", name.text);
+    let error = Diagnostic::new("ambiguous-import", name.span, message).label("which of them?");
+    error.help("use one of these packages only, or import one of them in a package of its own")
 }
 
 /// Follows imports from every file. An import that leads back to a file on the way closes a cycle, which is an error.

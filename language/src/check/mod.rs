@@ -68,6 +68,7 @@ pub use options::{Options, Start};
 pub use similar::similar;
 
 use crate::ast;
+use crate::imports::Packages;
 use crate::program::{InterfaceId, Program};
 use crate::source::{Diagnostic, SourceFile};
 use crate::{conformance, handlers, parser, races};
@@ -133,7 +134,7 @@ fn check_here(files: &[SourceFile], options: Options) -> Result<Program, Vec<Dia
         return Err(in_order(diagnostics.into_errors()));
     }
     let (system, _) = parser::parse(SYSTEM_FILE, SYSTEM);
-    let mut known = define(&system, files, &trees, &mut diagnostics);
+    let mut known = define(&system, files, &trees, options.packages, &mut diagnostics);
     natives::check(&known, &mut diagnostics);
     let bodies = bodies::check(&known, options.beside_crates, &mut diagnostics);
     let Findings { doubtful, used_constants, .. } = bodies.move_into(&mut known.program);
@@ -163,11 +164,13 @@ fn define<'a>(
     system: &'a ast::File,
     files: &[SourceFile],
     trees: &'a [ast::File],
+    packages: &Packages,
     diagnostics: &mut Diagnostics,
 ) -> Definitions<'a> {
     let mut definitions = Definitions::default();
     declare::predeclared(&mut definitions, system, diagnostics);
-    definitions.program.imported = imports::resolve(&mut definitions.scopes, files, trees, diagnostics);
+    definitions.program.imported =
+        imports::resolve(&mut definitions.scopes, files, trees, packages, diagnostics);
     for (file, tree) in trees.iter().enumerate() {
         let scope = definitions.scopes.of_file(file);
         declare::file(&mut definitions, scope, tree, diagnostics);

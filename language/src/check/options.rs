@@ -1,5 +1,7 @@
 //! Options of a check.
 
+use crate::imports::Packages;
+
 /// What a program is checked for: by default, that it can be run with nothing but the system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
@@ -8,6 +10,8 @@ pub struct Options<'a> {
     /// The program is built together with crates. They may offer what the system doesn't, and bring schemes of names
     /// and binding factories; whether they do shows when it runs.
     pub beside_crates: bool,
+    /// The packages of its files.
+    pub packages: &'a Packages,
 }
 
 /// Which component a program starts with.
@@ -37,5 +41,10 @@ impl<'a> Options<'a> {
     /// The program is built together with crates.
     pub fn beside_crates(self) -> Self {
         Options { beside_crates: true, ..self }
+    }
+
+    /// The program's files are of these packages.
+    pub fn packages(self, packages: &'a Packages) -> Self {
+        Options { packages, ..self }
     }
 }

@@ -1,5 +1,6 @@
 //! Golden tests. `errors/<code>.dry` is a small invalid program, and `errors/<code>.expected` its diagnostics. Further
-//! cases of one code are `errors/<code>.<case>.dry`. A line `(* FILE Name.dry *)` begins another file of the program.
+//! cases of one code are `errors/<code>.<case>.dry`. A line `(* FILE Name.dry *)` begins another file of the program,
+//! and one like `(* FILE words/Name.dry *)` a file of the package `words`, which the program depends on.
 //! `format/*.dry` is source text in any layout, and its `.expected` the formatter's layout. `BLESS=1 cargo test`
 //! rewrites the expectations.
 
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use drystone_golden as golden;
 use drystone_language::check::{self, Options};
 use drystone_language::format;
+use drystone_language::imports::{Package, Packages};
 use drystone_language::render::{Colour, render};
 use drystone_language::source::{Diagnostic, SourceFile};
 
@@ -60,7 +62,28 @@ fn files_of(shown: &str, text: &str) -> Vec<SourceFile> {
 
 /// What the compiler says about a program.
 fn errors_of(files: &[SourceFile]) -> Vec<Diagnostic> {
-    check::check(files, Options::default()).map_or_else(|errors| errors, |program| program.warnings)
+    let packages = packages_of(files);
+    check::check(files, Options::default().packages(&packages))
+        .map_or_else(|errors| errors, |program| program.warnings)
+}
+
+/// The packages of a case: none if all its files lie in one folder.
+fn packages_of(files: &[SourceFile]) -> Packages {
+    let others = files.iter().filter_map(|file| file.path.strip_prefix("errors/")?.split_once('/'));
+    let others: BTreeSet<_> = others.map(|(package, _)| package).collect();
+    if others.is_empty() {
+        return Packages::default();
+    }
+    let package = |name: &str, folder: String| Package {
+        name: name.into(),
+        files: folder.clone(),
+        folder,
+        dependencies: Vec::new(),
+    };
+    let mut own = package("program", "errors".into());
+    own.dependencies = (1..=others.len()).collect();
+    let others = others.into_iter().map(|name| package(name, format!("errors/{name}")));
+    Packages::new(std::iter::once(own).chain(others).collect())
 }
 
 /// Compares what `make` makes of each case, given its text too, with the expectation beside it.

@@ -1,10 +1,10 @@
 //! Imports, programs of several files, and declarations at the top level of a file.
 
 use drystone_language::check::{Options, check};
-use drystone_language::imports::load;
+use drystone_language::imports::{Package, Packages, load};
 use drystone_language::program::Program;
 use drystone_language::render::{Colour, render};
-use drystone_language::source::SourceFile;
+use drystone_language::source::{Diagnostic, SourceFile};
 
 const JSON: &str = "CONSTANT Limit = 3; Name = \"json\" + \"!\";
     INTERFACE Reader; { IN Read OUT Value(x: TEXT) } END Reader;
@@ -209,4 +209,84 @@ fn each_file_comes_once_from_beside_its_importer_or_the_library() {
 fn what_cannot_be_read_wholly_imports_what_can_be_told() {
     assert_eq!(loaded(&[("m.dry", "IMPORT B; COMPONENT")], &[("B.dry", "")]), ["m.dry", "B.dry"]);
     assert_eq!(loaded(&[("m.dry", "IMPORT B,; COMPONENT")], &[("B.dry", "")]), ["m.dry"]);
+}
+
+/// The program's own package at `p`, which needs `words` and `numbers`; `words` needs `letters`.
+fn packages() -> Packages {
+    let package = |name: &str, folder: &str, files: &str, dependencies: &[usize]| Package {
+        name: name.into(),
+        folder: folder.into(),
+        files: files.into(),
+        dependencies: dependencies.into(),
+    };
+    Packages::new(vec![
+        package("p", "p", "p", &[1, 2]),
+        package("words", "p/words", "p/words", &[3]),
+        package("numbers", "../numbers", "../numbers/dry", &[]),
+        package("letters", "/registry/letters-1.0", "/registry/letters-1.0", &[]),
+    ])
+}
+
+fn of_packages(given: &[(&str, &str)], others: &[(&str, &str)]) -> (Vec<String>, Vec<Diagnostic>) {
+    let packages = packages();
+    let files =
+        packages.load(files(given), |path| Some(others.iter().find(|(other, _)| *other == path)?.1.into()));
+    let checked = check(&files, Options::default().part().packages(&packages));
+    (files.into_iter().map(|file| file.path).collect(), checked.err().unwrap_or_default())
+}
+
+#[test]
+fn a_file_imports_from_its_package_and_from_those_that_this_depends_on() {
+    let (letters, words) = ("/registry/letters-1.0/letters.dry", "p/words/Words.dry");
+    let others = [
+        ("p/Own.dry", "IMPORT Words;"),
+        (words, "IMPORT Letters, Text;"),
+        (letters, ""),
+        ("../numbers/dry/Numbers.dry", "IMPORT Digits;"),
+        ("../numbers/dry/Digits.dry", ""),
+        ("../numbers/Words.dry", ""),
+    ];
+    let (paths, errors) = of_packages(&[("p/tests/Test.dry", "IMPORT Own, Numbers;")], &others);
+    assert_eq!(errors, []);
+    assert_eq!(paths[1..4], ["p/Own.dry", "../numbers/dry/Numbers.dry", words]);
+    assert_eq!(paths[4..], ["../numbers/dry/Digits.dry", letters, "<library>/Text.dry"]);
+    // Files that lie nowhere in particular are the program's own.
+    assert_eq!(of_packages(&[("main.dry", "IMPORT Words;")], &others).0[1], words);
+}
+
+#[test]
+fn nearer_files_come_before_those_of_packages_and_these_before_the_library() {
+    let all = ["p/tests/Text.dry", "p/Text.dry", "p/words/Text.dry", "<library>/Text.dry"];
+    for nearest in 0..4 {
+        let others: Vec<_> = all[nearest..3].iter().map(|&path| (path, "")).collect();
+        let (paths, errors) = of_packages(&[("p/tests/Test.dry", "IMPORT Text;")], &others);
+        assert_eq!((&paths[1..], errors), (&[all[nearest].to_string()][..], vec![]));
+    }
+}
+
+#[test]
+fn what_only_another_package_depends_on_is_not_found() {
+    let others = [("/registry/letters-1.0/Letters.dry", ""), ("p/Own.dry", "")];
+    for (importer, name) in [("p/main.dry", "Letters"), ("p/words/Words.dry", "Own")] {
+        let (_, errors) = of_packages(&[(importer, &format!("IMPORT {name};"))], &others);
+        assert_eq!(errors[0].code, "unknown-import", "{name}");
+        let help = errors[0].help.as_deref().unwrap_or_default();
+        assert!(help.ends_with(" depends on: drystone add NAME"), "{help}");
+    }
+}
+
+#[test]
+fn two_packages_with_a_file_of_one_name_are_both_named() {
+    let others = [("p/words/List.dry", ""), ("../numbers/dry/list.dry", "")];
+    let (_, errors) = of_packages(&[("p/main.dry", "IMPORT List;")], &others);
+    assert_eq!(errors.len(), 1);
+    assert_eq!(
+        (errors[0].code, errors[0].message.as_str()),
+        (
+            "ambiguous-import",
+            "List is in several packages: words (p/words/List.dry) and numbers (../numbers/dry/list.dry)"
+        )
+    );
+    let others = [others[0], others[1], ("p/List.dry", "")];
+    assert_eq!(of_packages(&[("p/main.dry", "IMPORT List;")], &others).1, []);
 }
