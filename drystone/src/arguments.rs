@@ -65,7 +65,7 @@ pub enum Action {
     /// It is taken from the registry of crates, from a folder (--path) or from a Git repository (--git), by `cargo
     /// add`. `IMPORT Name` then finds the file Name.dry or name.dry of the package.
     Add(Add),
-    /// The opposite of `drystone add`
+    /// Make the project depend on a package no longer
     Remove(Remove),
     /// Collapse the layers of C code for what is known of a call
     ///
