@@ -136,7 +136,8 @@ pub fn find(
 ///
 /// # Safety
 /// *Generated code calls*: `p` runs on `w`, the worker of this thread. There is a word for each [`Formal`] of the
-/// procedure, as the head of this file says, and then for each `ANY` a text that is its form. If this answers `Leave`, the process leaves.
+/// procedure, as the head of this file says, and then for each `ANY` a text that is its form. If this answers `Leave`,
+/// the process leaves.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_procedure(
     w: *mut Worker,
