@@ -2,12 +2,14 @@
 //! programs*, section 3.2).
 //!
 //! # Why this is sound
-//! A communication buffers one message, in either direction. A sent message is gone when the peer has received it, and
-//! a received one was sent by the peer. So among three operations of a process on one communication there is one before
-//! which it has waited. A loop that sends or receives in every iteration, over finitely many communications, therefore
-//! waits after finitely many iterations. A message to a peer that has closed is dropped without waiting: there the
-//! runtime checks the time slice (`ds_send`). Tests, locks and conditions don't count, since they may succeed for ever.
-//! A loop that writes to standard output is checked all the same: while nobody reads the output, it is to wait there.
+//! A communication buffers one message, in either direction, or c where its interface says so. A sent message is gone
+//! when the peer has received it, and a received one was sent by the peer. So among 2c + 1 operations of a process on
+//! one communication there is one before which it has waited. A loop that sends or receives in every iteration, over
+//! finitely many communications, therefore waits after finitely many iterations: two, or 2049 with the largest buffer.
+//! Each is short, for loops in it and calls that take long look at the time slice themselves. A message to a peer that
+//! has closed is dropped without waiting: there the runtime checks the time slice (`ds_send`). Tests, locks and
+//! conditions don't count, since they may succeed for ever. A loop that writes to standard output is checked all the
+//! same: while nobody reads the output, it is to wait there.
 
 use std::collections::{HashMap, HashSet};
 

@@ -148,8 +148,8 @@ impl Package<'_> {
         let begun = folder.join("Cargo.lock.begun");
         let has_begun = lock.exists() && fs::read_to_string(&begun).is_ok_and(|old| old == versions);
         if self.is_of_the_repository() || !has_begun {
-            fs::write(begun, &versions)?;
             fs::write(lock, &versions)?;
+            fs::write(begun, &versions)?;
         }
         keep(&folder.join("src/lib.rs"), &self.code())
     }

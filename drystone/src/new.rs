@@ -45,8 +45,8 @@ pub fn make(command: &New) -> Result<(), Status> {
 
 /// Whether Cargo, shells and web addresses take the name as it is.
 fn is_name(name: &str) -> bool {
-    let fits = |character: char| character.is_alphanumeric() || "-_".contains(character);
-    name.starts_with(char::is_alphabetic) && name.chars().all(fits)
+    let fits = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
+    name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(fits)
 }
 
 fn fill(folder: &Path, name: &str) -> io::Result<()> {

@@ -123,8 +123,12 @@ impl Packages {
     pub(crate) fn of(&self, file: &str) -> Option<&Package> {
         let file = plain(file);
         let holds = |package: &&Package| {
-            let rest = file.strip_prefix(&plain(&package.folder));
-            rest.is_some_and(|rest| rest.starts_with('/'))
+            let folder = plain(&package.folder);
+            let rest = match folder.is_empty() {
+                true => (!file.starts_with('/')).then_some(file.as_str()),
+                false => file.strip_prefix(&folder).and_then(|rest| rest.strip_prefix('/')),
+            };
+            rest.is_some_and(|rest| rest != ".." && !rest.starts_with("../"))
         };
         self.0.iter().filter(holds).max_by_key(|package| package.folder.len()).or(self.0.first())
     }

@@ -125,7 +125,7 @@ pub const LOCK_TESTS: u8 = 8;
 /// The most elements that a condition may declare that it reads.
 pub const WATCHED: usize = 2;
 
-/// A service process together with its communication with one client. The buffer holds one message.
+/// A service process together with its communication with one client.
 #[repr(C)]
 pub struct Communication {
     /// The service process.
@@ -154,7 +154,7 @@ pub const PAYLOAD: usize = 48;
 /// (little-endian: `state` is the low half-word).
 ///
 /// Only one side may send in any state, so one buffer serves both directions. While it is empty, both sides see the
-/// same state. Since the buffer holds one message, `seen` differs from `state` only while it is full.
+/// same state.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommunicationWord {
@@ -175,7 +175,7 @@ pub const CLIENT_CLOSED: u16 = 2;
 /// The service has ended, where the protocol allows it. The next send begins a new communication.
 pub const SERVICE_ENDED: u16 = 4;
 /// One side is lost: the client if [`CLIENT_CLOSED`] is set, too, and the server if [`SERVICE_ENDED`] is. The other
-/// side gets no more messages from it than the one in the buffer; what it sends is dropped.
+/// side gets no more messages from it than those in the buffer; what it sends is dropped.
 pub const GONE: u16 = 8;
 /// A native service is parked: a client that has sent a request calls it directly.
 pub const CALLS: u16 = 16;

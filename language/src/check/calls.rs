@@ -173,7 +173,13 @@ impl BodyChecker<'_> {
             self.report(error.help(format!("pass a variable of type {wanted} and assign it back")));
             return None;
         }
-        if is_any_value && !place.ty.is_component() {
+        if is_any_value && place.ty.is_component() {
+            let message = format!("{name} is a value, and a component is none");
+            let error = Diagnostic::new("component-as-value", tree.span, message).label("a component");
+            self.report(error.note(declared, format!("parameter {name}")));
+            return None;
+        }
+        if is_any_value {
             return Some(Argument::Place(place));
         }
         if place.ty != *ty {

@@ -233,6 +233,11 @@ impl<'a> Parser<'a> {
             let name = self.name("the name of an attribute")?;
             match name.text.as_str() {
                 "NATIVE" => read.native = Some(self.native(name.span)?),
+                "CAPACITY" if read.capacity.is_some() => {
+                    let error = Diagnostic::new("unknown-attribute", name.span, "CAPACITY stands here twice");
+                    self.report(error);
+                    self.bound("a number of messages after `CAPACITY`")?;
+                }
                 "CAPACITY" => {
                     let places = self.bound("a number of messages after `CAPACITY`")?;
                     read.capacity = Some((places, self.since(name.span)));

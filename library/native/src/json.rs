@@ -54,6 +54,7 @@ pub(crate) fn read(text: &[u8], value: &mut AnyValue<'_>, why: &mut Cow<'_, [u8]
     match values::read(text, Form::new(value.form), &value.bytes) {
         Ok(read) => {
             value.bytes = read;
+            *why = Cow::Borrowed(b"");
             true
         }
         Err(error) => {

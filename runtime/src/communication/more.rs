@@ -1,11 +1,10 @@
 //! The messages of a buffer behind the first, where an interface's capacity is more than 1 (*structured concurrent
 //! programs*, section 3.1: the buffer is a circular list, and its capacity may vary).
 //!
-//! The first message is where it always is, so whoever receives finds it as in a buffer for one. A [`Ring`] and its
-//! places follow it, whose number is a power of two. A place has one word with the tag and the state in which the
-//! message was sent, as the communication's word has them, then the message's words. All messages go one way, because
-//! the side that may send now is the only one until the other has received them all. Only generated code puts messages
-//! there; while any is there, the flag [`MORE`] is set.
+//! A receiver finds the first message where it always is. Behind it are a [`Ring`] and its places, whose number is a
+//! power of two. A place has one word with the tag and the state in which the message was sent, as the communication's
+//! word has them, then the message's words. All messages go one way, because the other side may send only after it has
+//! received them all. Only generated code puts messages there; while any is there, the flag [`MORE`] is set.
 
 use drystone_component::Interface;
 

@@ -74,7 +74,7 @@ pub unsafe extern "C" fn ds_received(w: *mut Worker, c: *mut Communication) {
         }
         let waiter = (*c).waiter;
         if !waiter.is_null() && (*waiter).status == ROOM {
-            if (*c).word.flags & STREAMS != 0 && at_once::refill(w, c, waiter) {
+            if (*c).word.flags & STREAMS != 0 && (*c).word.tag == 0 && at_once::refill(w, c, waiter) {
                 return;
             }
             (*c).waiter = null_mut();

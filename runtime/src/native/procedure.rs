@@ -53,9 +53,9 @@ pub enum Passed<'t> {
 /// A value of any type but components, for `ANY`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnyValue<'t> {
-    /// What it consists of: a [`Form`].
+    /// What it consists of: a [`Form`]. The program takes back what is of this form, whatever a procedure does to it.
     pub form: &'t str,
-    /// The value as XDR, as sequences have their elements. A procedure leaves what is of this form there.
+    /// The value as XDR, as sequences have their elements.
     pub bytes: Vec<u8>,
 }
 
@@ -175,13 +175,16 @@ unsafe fn call(w: *mut Worker, carrier: &Carrier, words: &mut [u64]) -> Result<(
     let mut count = 0;
     let (words, forms) = words.split_at_mut(signature.len());
     let mut forms = forms.iter();
-    for ((value, &word), formal) in passed.iter_mut().zip(&*words).zip(signature) {
-        if formal.passing != Passing::Result {
-            // SAFETY: the word is of this type, and the text is live during the call.
-            *value =
-                unsafe { read(word, formal.ty, &mut forms) }.map_err(|why| (Fault::InvalidArgument, why))?;
-            count += 1;
+    let mut forms_of = [""; MOST];
+    for (index, formal) in signature.iter().enumerate().filter(|(_, it)| it.passing != Passing::Result) {
+        if formal.ty == Type::Component {
+            // SAFETY: for each `ANY` there is a text of the compiler's.
+            forms_of[index] = forms.next().map_or("", |&form| unsafe { form_of(form) });
         }
+        // SAFETY: the word is of this type, and the text is live during the call.
+        let read = unsafe { read(words[index], formal.ty, forms_of[index]) };
+        passed[index] = read.map_err(|why| (Fault::InvalidArgument, format!("{name}: {why}")))?;
+        count += 1;
     }
     let mut result = Ok(Passed::Nothing);
     let mut run = || result = code(&mut Arguments::new(&mut passed[..count]));
@@ -192,7 +195,17 @@ unsafe fn call(w: *mut Worker, carrier: &Carrier, words: &mut [u64]) -> Result<(
         *last = result;
     }
     // SAFETY: as above; the texts that were passed are live.
-    unsafe { give(w, signature, &passed, words) }.map_err(|fault| (fault, String::new()))
+    unsafe { give(w, signature, &passed, words, &forms_of) }.map_err(|fault| (fault, String::new()))
+}
+
+/// What a value consists of, as generated code passes it.
+///
+/// # Safety
+/// The word is a text of the compiler's, which lives for ever.
+unsafe fn form_of<'t>(word: u64) -> &'t str {
+    // SAFETY: as this function demands.
+    let bytes: &'t [u8] = unsafe { text::bytes(word as *const TextHead) };
+    core::str::from_utf8(bytes).unwrap_or_default()
 }
 
 /// A word as a value.
@@ -201,9 +214,8 @@ unsafe fn call(w: *mut Worker, carrier: &Carrier, words: &mut [u64]) -> Result<(
 /// A value can't be XDR.
 ///
 /// # Safety
-/// The word is of this type, for `ANY` of that which the next form says; texts are null, or live and unchanged during
-/// `'t`.
-unsafe fn read<'t>(word: u64, ty: Type, forms: &mut slice::Iter<'_, u64>) -> Result<Passed<'t>, String> {
+/// The word is of this type, for `ANY` of that which the form says; texts are null, or live and unchanged during `'t`.
+unsafe fn read<'t>(word: u64, ty: Type, form: &'t str) -> Result<Passed<'t>, String> {
     Ok(match ty {
         Type::Integer => Passed::Integer(word as i64),
         Type::Real => Passed::Real(f64::from_bits(word)),
@@ -212,11 +224,6 @@ unsafe fn read<'t>(word: u64, ty: Type, forms: &mut slice::Iter<'_, u64>) -> Res
         // SAFETY: the text is null or live and unchanged during `'t`.
         Type::Text => Passed::Text(Cow::Borrowed(unsafe { text::bytes(word as *const TextHead) })),
         Type::Component => {
-            let form = forms.next().map_or(&[] as &[u8], |&form| {
-                // SAFETY: the compiler's own text.
-                unsafe { text::bytes(form as *const TextHead) }
-            });
-            let form = core::str::from_utf8(form).unwrap_or_default();
             let mut bytes = Vec::new();
             // SAFETY: the value is of that form, and live.
             unsafe { elsewhere::encode(word, &Layout::of(Form::new(form)), &mut bytes)? };
@@ -235,21 +242,22 @@ unsafe fn give(
     signature: &[Formal],
     passed: &[Passed<'_>],
     words: &mut [u64],
+    forms: &[&str],
 ) -> Result<(), Fault> {
     let mut made = [None; MOST];
     let mut failed = None;
     for (index, formal) in signature.iter().enumerate().filter(|(_, it)| it.passing != Passing::Value) {
         // SAFETY: as this function demands.
-        match unsafe { word(w, &passed[index], words[index], formal.ty) } {
+        match unsafe { word(w, &passed[index], words[index], formal.ty, forms[index]) } {
             Ok(word) => made[index] = Some(word),
             Err(fault) => failed = Some(fault),
         }
     }
-    for (((made, word), formal), passed) in made.into_iter().zip(words).zip(signature).zip(passed) {
+    for (((made, word), formal), form) in made.into_iter().zip(words).zip(signature).zip(forms) {
         match (made, failed) {
             (Some(made), None) => *word = made,
             // SAFETY: the value was made just before, and is forgotten.
-            (Some(made), _) if is_held(formal.ty, passed) => unsafe {
+            (Some(made), _) if is_held(formal.ty, form) => unsafe {
                 text::drop(&mut *heap_of(w), made as *mut TextHead);
             },
             _ => {}
@@ -259,10 +267,10 @@ unsafe fn give(
 }
 
 /// Whether a value's word is the address of what holds it.
-fn is_held(ty: Type, passed: &Passed<'_>) -> bool {
-    match passed {
-        Passed::Any(value) => Layout::of(Form::new(value.form)).is_held(),
-        _ => ty == Type::Text,
+fn is_held(ty: Type, form: &str) -> bool {
+    match ty {
+        Type::Component => Form::new(form).is_held(),
+        ty => ty == Type::Text,
     }
 }
 
@@ -270,7 +278,7 @@ fn is_held(ty: Type, passed: &Passed<'_>) -> bool {
 ///
 /// # Safety
 /// `w` is the worker of this thread; `before` is a live text or null if the type is TEXT.
-unsafe fn word(w: *mut Worker, value: &Passed<'_>, before: u64, ty: Type) -> Result<u64, Fault> {
+unsafe fn word(w: *mut Worker, value: &Passed<'_>, before: u64, ty: Type, form: &str) -> Result<u64, Fault> {
     Ok(match (value, ty) {
         (Passed::Integer(value), Type::Integer) => *value as u64,
         (Passed::Real(value), Type::Real) => value.to_bits(),
@@ -286,7 +294,8 @@ unsafe fn word(w: *mut Worker, value: &Passed<'_>, before: u64, ty: Type) -> Res
                 text as u64
             }
         }
-        (Passed::Any(AnyValue { form, bytes }), Type::Component) => {
+        // Of the form that the program has there, whatever form the procedure left.
+        (Passed::Any(AnyValue { bytes, .. }), Type::Component) => {
             let layout = Layout::of(Form::new(form));
             // SAFETY: only its thread uses a worker's heap.
             let decoded = elsewhere::decode(unsafe { &mut *heap_of(w) }, &layout, bytes);
@@ -424,6 +433,7 @@ impl<T: Outcome, E: ToString> Outcome for Result<T, E> {
 /// | BOOLEAN | `bool` | `&mut bool` | `bool` |
 /// | CHARACTER | `u8` | `&mut u8` | `u8` |
 /// | TEXT | `&[u8]` | `&mut Cow<[u8]>` | `Vec<u8>`, `String`, `&'static str` |
+/// | ANY | `&AnyValue` | `&mut AnyValue` | |
 ///
 /// A result may be a `Result`, too: its error is a fault of the component that calls.
 #[macro_export]

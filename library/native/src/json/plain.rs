@@ -141,7 +141,7 @@ impl<'de> Visitor<'de> for One<'_> {
             Type::Real => Ok(Plain::Real(x)),
             // JSON has no whole numbers but those that have no fraction: -0, 1.0, 1e3. Beyond this they may have been
             // others.
-            Type::Integer if x.fract() == 0.0 && x.abs() < EXACT => Ok(Plain::Integer(x as i64)),
+            Type::Integer if x.abs() < EXACT && x as i64 as f64 == x => Ok(Plain::Integer(x as i64)),
             _ => Err(E::invalid_type(Unexpected::Float(x), &self)),
         }
     }

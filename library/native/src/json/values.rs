@@ -67,10 +67,16 @@ impl Element<'_> {
             Plain::Character(x) => put_u32(&mut bytes, x.into()),
             Plain::Integer(x) => put_u64(&mut bytes, x as u64),
             Plain::Real(x) => put_u64(&mut bytes, x.to_bits()),
-            Plain::Text(x) => put_opaque(&mut bytes, &x),
+            Plain::Text(x) if u32::try_from(x.len()).is_ok() => put_opaque(&mut bytes, &x),
+            Plain::Text(_) => return Err(too_large(name)),
         }
         Ok(bytes)
     }
+}
+
+/// XDR has no lengths beyond 32 bits.
+fn too_large<E: Error>(name: &str) -> E {
+    E::custom(format_args!("{name} is too large"))
 }
 
 /// A value, unless it is `null`.
@@ -119,7 +125,7 @@ impl<'de> Visitor<'de> for Array<'_> {
         let (mut bytes, mut count) = (vec![0; 4], 0_u32);
         while let Some(element) = elements.next_element_seed(Element { name, form, missing })? {
             bytes.extend(element);
-            count += 1;
+            count = count.checked_add(1).ok_or_else(|| too_large(name))?;
         }
         bytes[..4].copy_from_slice(&count.to_be_bytes());
         Ok(bytes)
@@ -146,9 +152,14 @@ impl<'de> Visitor<'de> for Object<'_> {
         let is_strict = matches!(self.missing, Missing::Refused);
         let missing = self.missing_fields().map_err(A::Error::custom)?;
         let mut values: Vec<Option<Vec<u8>>> = missing.iter().map(|_| None).collect();
+        let fields: Vec<_> = self.fields.collect();
+        let mut expected = 0;
         while let Some(name) = map.next_key_seed(Key)? {
-            let found = self.fields.enumerate().find(|(_, (field, _))| *field == name);
-            let Some((at, (field, form))) = found else {
+            // Most come in the order of the fields.
+            let is_next = fields.get(expected).is_some_and(|(field, _)| *field == name);
+            let found =
+                if is_next { Some(expected) } else { fields.iter().position(|(field, _)| *field == name) };
+            let Some((at, (field, form))) = found.map(|at| (at, fields[at])) else {
                 if is_strict {
                     return Err(A::Error::custom(format_args!("there is no field {name} in {}", self.name)));
                 }
@@ -158,6 +169,7 @@ impl<'de> Visitor<'de> for Object<'_> {
             if values[at].is_some() {
                 return Err(A::Error::custom(format_args!("{name} is there twice in {}", self.name)));
             }
+            expected = at + 1;
             let name = if is_strict { self.name } else { field };
             values[at] = Some(map.next_value_seed(Element { name, form, missing: missing[at] })?);
         }
@@ -165,7 +177,7 @@ impl<'de> Visitor<'de> for Object<'_> {
             return Ok(vec![0; 4]);
         }
         let mut bytes = Vec::new();
-        for ((value, missing), (field, form)) in values.into_iter().zip(missing).zip(self.fields) {
+        for ((value, missing), (field, form)) in values.into_iter().zip(missing).zip(fields) {
             match (value, missing) {
                 (Some(value), _) => bytes.extend(value),
                 (None, Missing::Stays(before)) => bytes.extend(before),
