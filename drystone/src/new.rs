@@ -27,7 +27,7 @@ pub fn make(command: &New) -> Result<(), Status> {
     };
     let name = name.to_string_lossy();
     if !is_name(&name) {
-        let rule = "a name has only letters, digits, `-` and `_`, and begins with a letter";
+        let rule = "a name has only letters from a to z, digits, `-` and `_`, and begins with a letter";
         return Err(fail(format_args!("`{}` cannot be the name of a project: {rule}", name.escape_debug())));
     }
     match fill(folder, &name) {
@@ -43,7 +43,7 @@ pub fn make(command: &New) -> Result<(), Status> {
     }
 }
 
-/// Whether Cargo, shells and web addresses take the name as it is.
+/// Whether Cargo, registries, shells and web addresses take the name as it is.
 fn is_name(name: &str) -> bool {
     let fits = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
     name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(fits)

@@ -195,7 +195,7 @@ pub unsafe fn delete_detached(w: *mut Worker, instance: *mut Instance) {
     // SAFETY: `w` is the home worker; `instance` is in no container, and its block is still there.
     unsafe {
         (*instance).holder = 0;
-        (*ground(w)).dropped.push(instance);
+        (*ground(w)).dropped.push_back(instance);
         want_attention(w);
     }
 }

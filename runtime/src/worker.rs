@@ -4,7 +4,7 @@
 //! # Why this is sound
 //! Only a worker's own thread touches it, except for `attention`, which is atomic.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ptr::{null, null_mut};
@@ -24,7 +24,7 @@ pub struct Ground {
     /// `HALT`
     pub halted: Option<i64>,
     /// Components without a holder that the scheduler deletes next.
-    pub dropped: Vec<*mut Instance>,
+    pub dropped: VecDeque<*mut Instance>,
     /// Components of bindings, which have no holder; the program doesn't end before they do.
     pub kept: BTreeSet<*mut Instance>,
     /// Runs other processes while one is in a long call. None where there are none.

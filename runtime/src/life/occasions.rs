@@ -33,14 +33,14 @@ pub unsafe fn delete_entry(w: *mut Worker, instance: *mut Instance) {
     }
 }
 
-/// Deletes components without a holder, when the scheduler has control.
+/// Deletes components without a holder, when the scheduler has control: who lost its holder first, first.
 ///
 /// # Safety
 /// `w` is the home worker.
 pub unsafe fn delete_dropped(w: *mut Worker) {
     // SAFETY: a dropped component is in no container, and nobody else deletes it.
     unsafe {
-        while let Some(instance) = (*ground(w)).dropped.pop() {
+        while let Some(instance) = (*ground(w)).dropped.pop_front() {
             if (*instance).is_dead() {
                 free_dead(w, instance);
                 continue;
