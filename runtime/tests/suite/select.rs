@@ -29,7 +29,7 @@ fn several_sources_get_their_shares_and_nothing_is_lost() {
             |c| unsafe { c.create(c.container(0), *SERVER) },
             |c| unsafe { c.create(c.container(1), *SERVER) },
             |c| unsafe {
-                let [a, b] = [0, 1].map(|held| c.from_held(*c.container(held), 0, ITEM as i32));
+                let [a, b] = [0, 1].map(|held| c.at_held(*c.container(held), 0, ITEM as i32));
                 c.select([a, b], 0, [3, 5], 99)
             },
             |c| unsafe { c.receive(c.reach_held(*c.container(0), 0), *FLOW, ITEM, &[4]) },
@@ -64,13 +64,13 @@ fn both_ends_of_a_communication_may_wait_with_a_limit() {
     const ROUNDS: u64 = if cfg!(miri) { 3 } else { 2000 };
     once! {
         SERVER: Template = template("Server").offers(*FLOW, &[
-            |c| unsafe { c.select([c.from_client(FINISH)], 1 + *c.r(1) % 3, [3], 1) },
+            |c| unsafe { c.select([c.at_client(FINISH)], 1 + *c.r(1) % 3, [3], 1) },
             |c| unsafe { *c.r(1) += 1; if *c.r(1) % 4 == 0 { Go } else { To(0) } },
             |c| unsafe { c.send(c.client(), *FLOW, ITEM, &[*c.r(1)]).then(0) },
         ]).done();
         CLIENT: Template = template("Client").requires(*FLOW).main(&[
             |c| unsafe {
-                let sources = [c.from_required(0, ITEM as i32), c.from_required(0, FINISH)];
+                let sources = [c.at_required(0, ITEM as i32), c.at_required(0, FINISH)];
                 c.select(sources, 1 + *c.r(0) % 5, [2, 99], 1)
             },
             |c| unsafe { c.repeat(0, 10, 0).then(99) },
@@ -97,11 +97,11 @@ fn what_is_watched_may_end_by_force() {
     const ROUNDS: u64 = if cfg!(miri) { 3 } else { 500 };
     once! {
         QUIET: Template = template("Quiet").offers(*FLOW, &[
-            |c| unsafe { c.select([c.from_client(FINISH)], 0, [99], 99) },
+            |c| unsafe { c.select([c.at_client(FINISH)], 0, [99], 99) },
         ]).done();
         // Holds one, watches it and another, and fails at some time.
         FRAGILE: Template = template("Fragile").isolated().holds(0).requires(*FLOW).offers(*FLOW, &[
-            |c| unsafe { c.select([c.from_client(FINISH)], 1 << 40, [99], 99) },
+            |c| unsafe { c.select([c.at_client(FINISH)], 1 << 40, [99], 99) },
         ]).offers(*DROP, &[
             |c| unsafe { c.receive(c.client(), *DROP, ITEM, &[0]) },
             |c| unsafe { c.passivate(*c.r(0) as i64) },
@@ -111,9 +111,9 @@ fn what_is_watched_may_end_by_force() {
             |c| unsafe { c.begun() },
             |c| unsafe {
                 let sources = [
-                    c.from_held(*c.container(0), 0, FINISH),
-                    c.from_required(0, FINISH),
-                    c.from_required(0, ITEM as i32),
+                    c.at_held(*c.container(0), 0, FINISH),
+                    c.at_required(0, FINISH),
+                    c.at_required(0, ITEM as i32),
                 ];
                 c.select(sources, 1 << 40, [3, 3, 3], 3)
             },
@@ -132,7 +132,7 @@ fn what_is_watched_may_end_by_force() {
             |c| unsafe { c.send(c.reach_held(*c.container(1), 1), *DROP, ITEM, &[1 + *c.r(0) % 3]) },
             |c| unsafe { c.send(c.reach_held(*c.container(2), 1), *DROP, ITEM, &[1 + *c.r(0) % 5]) },
             |c| unsafe {
-                let sources = [1, 2].map(|held| c.from_held(*c.container(held), 0, FINISH));
+                let sources = [1, 2].map(|held| c.at_held(*c.container(held), 0, FINISH));
                 c.select(sources, 1 + *c.r(0) % 7, [8, 8], 8)
             },
             |c| unsafe { c.passivate(10) },
@@ -177,9 +177,9 @@ fn a_condition_may_be_one_of_several() {
                 let condition = Source {
                     at: (*c.v(7) != 0) as usize,
                     way: SOURCE_CONDITION,
-                    ..c.from_required(0, 0)
+                    ..c.at_required(0, 0)
                 };
-                let mut sources = [condition, c.from_required(0, ITEM as i32)];
+                let mut sources = [condition, c.at_required(0, ITEM as i32)];
                 let first = ds_select(c.w, c.p, sources.as_mut_ptr(), 2, c.until(1), 1, 7);
                 if (0..=2).contains(&first) {
                     *c.r(REGISTERS - 1) = 0;
@@ -226,7 +226,7 @@ fn many_may_wait_for_several() {
             |c| unsafe { c.create(c.container(2), *SOURCE) },
             |c| unsafe { c.begun() },
             |c| unsafe {
-                let sources = [0, 1, 2].map(|held| c.from_held(*c.container(held), 0, ITEM as i32));
+                let sources = [0, 1, 2].map(|held| c.at_held(*c.container(held), 0, ITEM as i32));
                 c.select(sources, 2, [6, 7, 8], 5)
             },
             |c| unsafe { *c.r(1) += 1; To(4) },

@@ -377,7 +377,7 @@ impl C {
     }
 
     /// Something that comes over an own required interface, as one of several things.
-    pub unsafe fn from_required(self, r: usize, pattern: i32) -> Source {
+    pub unsafe fn at_required(self, r: usize, pattern: i32) -> Source {
         unsafe {
             let interface = (*template_of(self.me())).required.get()[r].interface;
             let at = self.required(self.me(), r).expose_provenance();
@@ -386,7 +386,7 @@ impl C {
     }
 
     /// Something that comes from a component that is held.
-    pub unsafe fn from_held(self, instance: *mut Instance, o: usize, pattern: i32) -> Source {
+    pub unsafe fn at_held(self, instance: *mut Instance, o: usize, pattern: i32) -> Source {
         unsafe {
             let interface = (*template_of(instance)).offered.get()[o].interface;
             let at = self.offered(instance, o).expose_provenance();
@@ -395,7 +395,7 @@ impl C {
     }
 
     /// Something that comes from the service's client.
-    pub unsafe fn from_client(self, pattern: i32) -> Source {
+    pub unsafe fn at_client(self, pattern: i32) -> Source {
         let interface = unsafe { self.body().interface };
         Source { at: 0, instance: null_mut(), interface, way: SOURCE_SERVICE, pattern }
     }
