@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use alloc::{format, vec};
 use core::fmt;
+use core::ops::Range;
 
 use drystone_component::Type;
 use drystone_component::form::{Fields, Form, Kind};
@@ -25,20 +26,22 @@ pub enum Missing<'b> {
     Zero,
 }
 
-/// Reads a value as XDR.
-pub struct Element<'n> {
+/// Reads a value, which is added to `out` as XDR.
+pub struct Element<'n, 'o> {
     /// What it is for, for messages.
     pub name: &'n str,
     /// What it consists of.
     pub form: Form<'n>,
     /// What becomes of missing fields.
     pub missing: Missing<'n>,
+    /// Where it goes. If it can't be read, a part of it may be there.
+    pub out: &'o mut Vec<u8>,
 }
 
-impl<'de> DeserializeSeed<'de> for Element<'_> {
-    type Value = Vec<u8>;
+impl<'de> DeserializeSeed<'de> for Element<'_, '_> {
+    type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<u8>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         match self.missing {
             Missing::Refused => self.read(deserializer),
             _ => deserializer.deserialize_option(Unless(self)),
@@ -46,31 +49,32 @@ impl<'de> DeserializeSeed<'de> for Element<'_> {
     }
 }
 
-impl Element<'_> {
-    fn read<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<u8>, D::Error> {
-        let Element { name, form, missing } = self;
+impl Element<'_, '_> {
+    fn read<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        let Element { name, form, missing, out } = self;
         let ty = match form.kind() {
             Kind::Sequence(element) => {
                 let missing = if let Missing::Refused = missing { missing } else { Missing::Zero };
-                return deserializer.deserialize_seq(Array { name, element, missing });
+                return deserializer.deserialize_seq(Array { name, element, missing, out });
             }
-            Kind::Record(fields) => return deserializer.deserialize_map(Object { name, fields, missing }),
+            Kind::Record(fields) => {
+                return deserializer.deserialize_map(Object { name, fields, missing, out });
+            }
             Kind::Boolean => Type::Boolean,
             Kind::Character => Type::Character,
             Kind::Integer => Type::Integer,
             Kind::Real => Type::Real,
             Kind::Text => Type::Text,
         };
-        let mut bytes = Vec::new();
         match (One { name, ty }).deserialize(deserializer)? {
-            Plain::Boolean(x) => put_u32(&mut bytes, x.into()),
-            Plain::Character(x) => put_u32(&mut bytes, x.into()),
-            Plain::Integer(x) => put_u64(&mut bytes, x as u64),
-            Plain::Real(x) => put_u64(&mut bytes, x.to_bits()),
-            Plain::Text(x) if u32::try_from(x.len()).is_ok() => put_opaque(&mut bytes, &x),
+            Plain::Boolean(x) => put_u32(out, x.into()),
+            Plain::Character(x) => put_u32(out, x.into()),
+            Plain::Integer(x) => put_u64(out, x as u64),
+            Plain::Real(x) => put_u64(out, x.to_bits()),
+            Plain::Text(x) if u32::try_from(x.len()).is_ok() => put_opaque(out, &x),
             Plain::Text(_) => return Err(too_large(name)),
         }
-        Ok(bytes)
+        Ok(())
     }
 }
 
@@ -80,66 +84,68 @@ fn too_large<E: Error>(name: &str) -> E {
 }
 
 /// A value, unless it is `null`.
-struct Unless<'n>(Element<'n>);
+struct Unless<'n, 'o>(Element<'n, 'o>);
 
-impl<'de> Visitor<'de> for Unless<'_> {
-    type Value = Vec<u8>;
+impl<'de> Visitor<'de> for Unless<'_, '_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a value for {}", self.0.name)
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Vec<u8>, E> {
-        let mut bytes = Vec::new();
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
         match self.0.missing {
-            Missing::Stays(before) => bytes.extend(before),
-            _ => put_zero(&mut bytes, self.0.form),
+            Missing::Stays(before) => self.0.out.extend(before),
+            _ => put_zero(self.0.out, self.0.form),
         }
-        Ok(bytes)
+        Ok(())
     }
 
-    fn visit_none<E: Error>(self) -> Result<Vec<u8>, E> {
+    fn visit_none<E: Error>(self) -> Result<(), E> {
         self.visit_unit()
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<u8>, D::Error> {
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         self.0.read(deserializer)
     }
 }
 
-struct Array<'n> {
+struct Array<'n, 'o> {
     name: &'n str,
     element: Form<'n>,
     missing: Missing<'n>,
+    out: &'o mut Vec<u8>,
 }
 
-impl<'de> Visitor<'de> for Array<'_> {
-    type Value = Vec<u8>;
+impl<'de> Visitor<'de> for Array<'_, '_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "an array for {}", self.name)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<u8>, A::Error> {
-        let Array { name, element: form, missing } = self;
-        let (mut bytes, mut count) = (vec![0; 4], 0_u32);
-        while let Some(element) = elements.next_element_seed(Element { name, form, missing })? {
-            bytes.extend(element);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        let Array { name, element: form, missing, out } = self;
+        let begin = out.len();
+        let mut count = 0_u32;
+        put_u32(out, count);
+        while let Some(()) = elements.next_element_seed(Element { name, form, missing, out: &mut *out })? {
             count = count.checked_add(1).ok_or_else(|| too_large(name))?;
         }
-        bytes[..4].copy_from_slice(&count.to_be_bytes());
-        Ok(bytes)
+        out[begin..begin + 4].copy_from_slice(&count.to_be_bytes());
+        Ok(())
     }
 }
 
-struct Object<'n> {
+struct Object<'n, 'o> {
     name: &'n str,
     fields: Fields<'n>,
     missing: Missing<'n>,
+    out: &'o mut Vec<u8>,
 }
 
-impl<'de> Visitor<'de> for Object<'_> {
-    type Value = Vec<u8>;
+impl<'de> Visitor<'de> for Object<'_, '_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.missing {
@@ -148,11 +154,13 @@ impl<'de> Visitor<'de> for Object<'_> {
         }
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<u8>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let is_strict = matches!(self.missing, Missing::Refused);
-        let missing = self.missing_fields().map_err(A::Error::custom)?;
-        let mut values: Vec<Option<Vec<u8>>> = missing.iter().map(|_| None).collect();
+        let missing = missing_fields(self.fields, self.missing).map_err(A::Error::custom)?;
         let fields: Vec<_> = self.fields.collect();
+        let Object { name: record, out, .. } = self;
+        let begin = out.len();
+        let mut places: Vec<Option<Range<usize>>> = vec![None; fields.len()];
         let mut expected = 0;
         while let Some(name) = map.next_key_seed(Key)? {
             // Most come in the order of the fields.
@@ -161,51 +169,61 @@ impl<'de> Visitor<'de> for Object<'_> {
                 if is_next { Some(expected) } else { fields.iter().position(|(field, _)| *field == name) };
             let Some((at, (field, form))) = found.map(|at| (at, fields[at])) else {
                 if is_strict {
-                    return Err(A::Error::custom(format_args!("there is no field {name} in {}", self.name)));
+                    return Err(A::Error::custom(format_args!("there is no field {name} in {record}")));
                 }
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
-            if values[at].is_some() {
-                return Err(A::Error::custom(format_args!("{name} is there twice in {}", self.name)));
+            if places[at].is_some() {
+                return Err(A::Error::custom(format_args!("{name} is there twice in {record}")));
             }
             expected = at + 1;
-            let name = if is_strict { self.name } else { field };
-            values[at] = Some(map.next_value_seed(Element { name, form, missing: missing[at] })?);
+            let name = if is_strict { record } else { field };
+            let from = out.len() - begin;
+            map.next_value_seed(Element { name, form, missing: missing[at], out: &mut *out })?;
+            places[at] = Some(from..out.len() - begin);
         }
-        if values.is_empty() {
-            return Ok(vec![0; 4]);
-        }
-        let mut bytes = Vec::new();
-        for ((value, missing), (field, form)) in values.into_iter().zip(missing).zip(fields) {
-            match (value, missing) {
-                (Some(value), _) => bytes.extend(value),
-                (None, Missing::Stays(before)) => bytes.extend(before),
-                (None, Missing::Zero) => put_zero(&mut bytes, form),
-                (None, Missing::Refused) => {
-                    return Err(A::Error::custom(format_args!("{field} is missing in {}", self.name)));
+        if fields.is_empty() {
+            put_u32(out, 0);
+        } else if !are_whole(&places, out.len() - begin) {
+            let read = out.split_off(begin);
+            for ((place, missing), (field, form)) in places.into_iter().zip(missing).zip(fields) {
+                match (place, missing) {
+                    (Some(place), _) => out.extend(&read[place]),
+                    (None, Missing::Stays(before)) => out.extend(before),
+                    (None, Missing::Zero) => put_zero(out, form),
+                    (None, Missing::Refused) => {
+                        return Err(A::Error::custom(format_args!("{field} is missing in {record}")));
+                    }
                 }
             }
         }
-        Ok(bytes)
+        Ok(())
     }
 }
 
-impl<'n> Object<'n> {
-    /// What becomes of each field if it is missing.
-    fn missing_fields(&self) -> Result<Vec<Missing<'n>>, String> {
-        let Missing::Stays(before) = self.missing else {
-            return Ok(self.fields.map(|_| self.missing).collect());
-        };
-        let mut reader = Reader::new(before);
-        let place = |reader: &Reader<'_>| before.len() - reader.left();
-        let field = |(_, form)| {
+/// Whether all fields are there, one after the other, in so many bytes.
+fn are_whole(places: &[Option<Range<usize>>], bytes: usize) -> bool {
+    let end = places
+        .iter()
+        .try_fold(0, |end, place| place.as_ref().filter(|place| place.start == end).map(|place| place.end));
+    end == Some(bytes)
+}
+
+/// What becomes of each field of a record if it is missing.
+fn missing_fields<'n>(fields: Fields<'n>, missing: Missing<'n>) -> Result<Vec<Missing<'n>>, String> {
+    let Missing::Stays(before) = missing else {
+        return Ok(fields.map(|_| missing).collect());
+    };
+    let mut reader = Reader::new(before);
+    let place = |reader: &Reader<'_>| before.len() - reader.left();
+    fields
+        .map(|(_, form)| {
             let from = place(&reader);
             skip(form, &mut reader)?;
             Ok(Missing::Stays(&before[from..place(&reader)]))
-        };
-        self.fields.map(field).collect()
-    }
+        })
+        .collect()
 }
 
 /// Passes over a value.
@@ -286,7 +304,8 @@ fn between<T>(
 /// A sentence says what is wrong, and where.
 pub fn read(json: &[u8], form: Form<'_>, before: &[u8]) -> Result<Vec<u8>, String> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
-    let element = Element { name: "the value", form, missing: Missing::Stays(before) };
-    let read = element.deserialize(&mut deserializer);
-    read.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| format!("{error}"))
+    let mut read = Vec::new();
+    let element = Element { name: "the value", form, missing: Missing::Stays(before), out: &mut read };
+    let done = element.deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    done.map(|()| read).map_err(|error| format!("{error}"))
 }

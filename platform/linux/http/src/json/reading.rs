@@ -129,10 +129,10 @@ impl<'de> DeserializeSeed<'de> for OneOf {
         if ty != Type::Sequence {
             return One { name, ty }.deserialize(deserializer).map(datum);
         }
+        let mut bytes = Vec::new();
         let form = Form::new(self.0.form.get());
-        Element { name, form, missing: Missing::Refused }
-            .deserialize(deserializer)
-            .map(|bytes| Datum::Sequence(Cow::Owned(bytes)))
+        Element { name, form, missing: Missing::Refused, out: &mut bytes }.deserialize(deserializer)?;
+        Ok(Datum::Sequence(Cow::Owned(bytes)))
     }
 }
 
