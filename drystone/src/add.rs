@@ -38,7 +38,7 @@ pub fn add(command: &Add) -> Result<(), Status> {
                 "warning: {} has no source files (.dry) in {}, and no `pub static DRYSTONE` with components in Rust: \
                  programs have no use for it, only the project's own Rust\n",
                 package["name"].as_str().unwrap_or_default(),
-                cargo::manifest(package).parent().unwrap_or(Path::new("")).display(),
+                cargo::folder(package).display(),
             ));
         }
     }

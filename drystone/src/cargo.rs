@@ -67,6 +67,11 @@ pub fn manifest(package: &Value) -> PathBuf {
     PathBuf::from(package["manifest_path"].as_str().unwrap_or_default())
 }
 
+/// Where a package is.
+pub fn folder(package: &Value) -> PathBuf {
+    manifest(package).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
 /// The library of a package.
 pub struct Library {
     /// What Rust code calls it.

@@ -44,7 +44,7 @@ pub fn of(project: &Project) -> Result<Known, Status> {
             true => package(&project.name, &project.folder, &project.files),
             false => package(
                 told["name"].as_str().unwrap_or_default(),
-                &shown(&folder(told)),
+                &shown(&cargo::folder(told)),
                 &shown(&files(told)),
             ),
         };
@@ -85,14 +85,9 @@ fn is_native(told: &Value) -> bool {
             .is_some_and(|text| text.contains("static DRYSTONE:"))
 }
 
-/// The folder of a crate.
-fn folder(told: &Value) -> PathBuf {
-    cargo::manifest(told).parent().map(Path::to_path_buf).unwrap_or_default()
-}
-
 /// The folder of the files that others may import from a crate.
 fn files(told: &Value) -> PathBuf {
-    folder_in(&folder(told), told["metadata"]["drystone"]["files"].as_str().unwrap_or("."))
+    folder_in(&cargo::folder(told), told["metadata"]["drystone"]["files"].as_str().unwrap_or("."))
 }
 
 fn package(name: &str, folder: &Path, files: &Path) -> Package {

@@ -138,7 +138,7 @@ fn read(folder: &Path) -> Result<Option<Project>, Status> {
     let Ok(bytes) = fs::read(&manifest) else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes);
     // Other manifests are Cargo's alone.
-    if !text.contains("drystone") {
+    if !["metadata", "drystone"].iter().all(|word| text.contains(word)) {
         return Ok(None);
     }
     let table: Table = text.parse().map_err(|error| {

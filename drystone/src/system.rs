@@ -125,10 +125,8 @@ impl<'a> Composed<'a> {
 /// A crate's line in the manifest: where it comes from.
 fn dependency(package: &Value) -> Result<String, Status> {
     let name = package["name"].as_str().unwrap_or_default();
-    let source = cargo::source(package)?.unwrap_or_else(|| {
-        let folder = cargo::manifest(package);
-        let folder = folder.parent().expect("a manifest is in a folder");
-        format!("{{ path = {:?} }}", folder.display().to_string())
-    });
+    let folder = cargo::folder(package);
+    let source = cargo::source(package)?;
+    let source = source.unwrap_or_else(|| format!("{{ path = {:?} }}", folder.display().to_string()));
     Ok(format!("{name} = {source}\n"))
 }

@@ -82,14 +82,14 @@ fn found(told: &Value, metadata: &Metadata, shown: &Path) -> Result<Found, Statu
         let need = "a crate that is built in depends on drystone-kortex";
         fail(format_args!("{}: {need}", shown.display()))
     })?;
-    let parent = |path: &Path| path.parent().expect("a manifest is in a folder").to_path_buf();
     let it = Crate {
         package: told["name"].as_str().unwrap_or_default().to_string(),
         library: library.name,
-        folder: parent(&cargo::manifest(told)),
+        folder: cargo::folder(told),
         source: cargo::source(told)?,
     };
     let root = cargo::manifest(kortex).ancestors().nth(2).unwrap_or(Path::new("/")).to_path_buf();
-    let (folder, lock) = (parent(&metadata.manifest), metadata.workspace().join("Cargo.lock"));
+    let folder = metadata.manifest.parent().expect("a manifest is in a folder").to_path_buf();
+    let lock = metadata.workspace().join("Cargo.lock");
     Ok(Found { it, root, source: cargo::source(kortex)?, target: metadata.target(), folder, lock })
 }

@@ -147,6 +147,19 @@ pub struct Ring {
     pub next: u32,
 }
 
+impl Ring {
+    /// A place's word before its message's: the state in which that was sent, and its tag, where a
+    /// [`CommunicationWord`] has `seen` and `tag`.
+    pub const fn place(seen: u16, tag: u16) -> u64 {
+        (seen as u64) << 16 | (tag as u64) << 32
+    }
+
+    /// The state and the tag of a place's word.
+    pub const fn sent(place: u64) -> (u16, u16) {
+        ((place >> 16) as u16, (place >> 32) as u16)
+    }
+}
+
 /// Bytes before the payload.
 pub const PAYLOAD: usize = 48;
 

@@ -544,7 +544,8 @@ pub(crate) unsafe fn word_of(
 ) -> Result<u64, String> {
     if let Value::Sequence(bytes) = value {
         // SAFETY: *at home*.
-        return elsewhere::decode(unsafe { &mut *heap_of(worker) }, layout_of(parameter), bytes);
+        let decoded = elsewhere::decode(unsafe { &mut *heap_of(worker) }, layout_of(parameter), bytes);
+        return decoded.map_err(String::from);
     }
     // SAFETY: *at home*.
     unsafe { plain_word_of(worker, value) }.ok_or_else(|| "out of memory".into())

@@ -126,12 +126,12 @@ impl<M: Module> Build<'_, '_, M> {
         let mut transitions = self.transitions(interface, message);
         transitions.truncate(MOST_COMPARED);
         if let [(from, into)] = transitions[..] {
-            let sent = self.builder.ins().iconst(types::I64, word_of(0, from, tag, 0));
+            let sent = self.builder.ins().iconst(types::I64, Ring::place(from, tag) as i64);
             return [sent, self.builder.ins().bxor_imm_s(word, (from ^ into) as i64)];
         }
         let state = self.builder.ins().band_imm_s(word, STATE as i64);
         let seen = self.builder.ins().ishl_imm_u(state, 16);
-        let sent = self.builder.ins().bor_imm_s(seen, word_of(0, 0, tag, 0));
+        let sent = self.builder.ins().bor_imm_s(seen, Ring::place(0, tag) as i64);
         let mut change = self.builder.ins().iconst(types::I64, 0);
         for (from, into) in transitions {
             let is_from = self.builder.ins().icmp_imm_s(IntCC::Equal, state, from as i64);

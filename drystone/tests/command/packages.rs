@@ -168,8 +168,8 @@ fn packages_lie_in_folders_of_any_name_also_within_the_project() {
     let words = manifest("words", &["letters"]).replace("../letters", "../../letters");
     write(&to, &[("Cargo.toml", &words)]);
     let p = folder.path().join("p");
-    let manifest = project(&["words"]).replace("\"../words\"", "'it''s a \"ü\" folder'");
-    write(&p, &[("Cargo.toml", &manifest.replace("'it''s a \"ü\" folder'", "\"it's a \\\"ü\\\" folder\""))]);
+    let manifest = project(&["words"]).replace("\"../words\"", r#""it's a \"ü\" folder""#);
+    write(&p, &[("Cargo.toml", &manifest)]);
     prints(&offline(&p, &["run"]), "ha-ha\n");
 }
 

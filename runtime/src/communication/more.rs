@@ -12,8 +12,6 @@ use super::{drop_words, payload};
 use crate::layout::*;
 use crate::protocol::next;
 
-const TAG_AND_SEEN: u64 = 0x0000_ffff_ffff_0000;
-
 /// The first message of the buffer has been taken: the next one is the first.
 ///
 /// # Safety
@@ -28,7 +26,7 @@ pub unsafe fn advance(c: *mut Communication, interface: &Interface) {
         let ring = ring(c, interface);
         let from = place(ring, interface, 0);
         payload(c).copy_from_nonoverlapping(from.add(1), interface.payload_words);
-        (word.seen, word.tag) = sent_in(*from);
+        (word.seen, word.tag) = Ring::sent(*from);
         (*ring).first = (*ring).first.wrapping_add(1);
         if (*ring).first == (*ring).next {
             word.flags &= !MORE;
@@ -48,7 +46,7 @@ pub unsafe fn each(c: *mut Communication, interface: &Interface, mut visit: impl
         }
         for index in 0..count(c, interface) {
             let place = place(ring(c, interface), interface, index);
-            visit(u32::from(sent_in(*place).1) - 1, place.add(1));
+            visit(u32::from(Ring::sent(*place).1) - 1, place.add(1));
         }
     }
 }
@@ -76,7 +74,7 @@ pub unsafe fn begin(c: *mut Communication, interface: &Interface) {
     unsafe {
         each(c, interface, |message, words| {
             if words != payload(c) {
-                *words.sub(1) = u64::from(state) << 16 | u64::from(message + 1) << 32;
+                *words.sub(1) = Ring::place(state, message as u16 + 1);
             }
             state = next(interface, state, message).unwrap_or(state);
         });
@@ -140,10 +138,4 @@ unsafe fn place(ring: *mut Ring, interface: &Interface, index: u32) -> *mut u64 
     // SAFETY: the ring is there.
     let index = unsafe { (*ring).first.wrapping_add(index) } as usize % interface.queued;
     ring.wrapping_add(1).cast::<u64>().wrapping_add(index * (1 + interface.payload_words))
-}
-
-/// The state in which a message was sent, and its tag.
-fn sent_in(place: u64) -> (u16, u16) {
-    debug_assert!(place & !TAG_AND_SEEN == 0);
-    ((place >> 16) as u16, (place >> 32) as u16)
 }

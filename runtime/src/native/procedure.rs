@@ -25,7 +25,8 @@ use drystone_component::{Formal, Passing, Program, Signature, Type};
 
 use crate::failure::fail;
 use crate::layout::{Fault, Process, Status, TextHead, Worker};
-use crate::text::{self, elsewhere};
+use crate::text;
+use crate::text::elsewhere::{self, Undecoded};
 use crate::worker::{Failure, heap_of};
 
 /// Parameters, and a result, that a procedure may have at most. The compiler lets no program have more.
@@ -174,15 +175,11 @@ unsafe fn call(w: *mut Worker, carrier: &Carrier, words: &mut [u64]) -> Result<(
     let mut passed = [const { Passed::Nothing }; MOST];
     let mut count = 0;
     let (words, forms) = words.split_at_mut(signature.len());
-    let mut forms = forms.iter();
-    let mut forms_of = [""; MOST];
+    // SAFETY: for each `ANY` there is a text of the compiler's.
+    let form = |index| unsafe { form_of(signature, forms, index) };
     for (index, formal) in signature.iter().enumerate().filter(|(_, it)| it.passing != Passing::Result) {
-        if formal.ty == Type::Component {
-            // SAFETY: for each `ANY` there is a text of the compiler's.
-            forms_of[index] = forms.next().map_or("", |&form| unsafe { form_of(form) });
-        }
         // SAFETY: the word is of this type, and the text is live during the call.
-        let read = unsafe { read(words[index], formal.ty, forms_of[index]) };
+        let read = unsafe { read(words[index], formal.ty, || form(index)) };
         passed[index] = read.map_err(|why| (Fault::InvalidArgument, format!("{name}: {why}")))?;
         count += 1;
     }
@@ -195,16 +192,17 @@ unsafe fn call(w: *mut Worker, carrier: &Carrier, words: &mut [u64]) -> Result<(
         *last = result;
     }
     // SAFETY: as above; the texts that were passed are live.
-    unsafe { give(w, signature, &passed, words, &forms_of) }.map_err(|fault| (fault, String::new()))
+    unsafe { give(w, signature, &passed, words, form) }.map_err(|fault| (fault, String::new()))
 }
 
-/// What a value consists of, as generated code passes it.
+/// What the argument for an `ANY` consists of, as generated code passes it.
 ///
 /// # Safety
-/// The word is a text of the compiler's, which lives for ever.
-unsafe fn form_of<'t>(word: u64) -> &'t str {
+/// For each `ANY` of the signature there is a form: a text of the compiler's, which lives for ever.
+unsafe fn form_of<'t>(signature: &[Formal], forms: &[u64], index: usize) -> &'t str {
+    let before = signature[..index].iter().filter(|formal| formal.ty == Type::Component).count();
     // SAFETY: as this function demands.
-    let bytes: &'t [u8] = unsafe { text::bytes(word as *const TextHead) };
+    let bytes: &'t [u8] = unsafe { text::bytes(forms[before] as *const TextHead) };
     core::str::from_utf8(bytes).unwrap_or_default()
 }
 
@@ -215,7 +213,7 @@ unsafe fn form_of<'t>(word: u64) -> &'t str {
 ///
 /// # Safety
 /// The word is of this type, for `ANY` of that which the form says; texts are null, or live and unchanged during `'t`.
-unsafe fn read<'t>(word: u64, ty: Type, form: &'t str) -> Result<Passed<'t>, String> {
+unsafe fn read<'t>(word: u64, ty: Type, form: impl Fn() -> &'t str) -> Result<Passed<'t>, String> {
     Ok(match ty {
         Type::Integer => Passed::Integer(word as i64),
         Type::Real => Passed::Real(f64::from_bits(word)),
@@ -224,7 +222,7 @@ unsafe fn read<'t>(word: u64, ty: Type, form: &'t str) -> Result<Passed<'t>, Str
         // SAFETY: the text is null or live and unchanged during `'t`.
         Type::Text => Passed::Text(Cow::Borrowed(unsafe { text::bytes(word as *const TextHead) })),
         Type::Component => {
-            let mut bytes = Vec::new();
+            let (form, mut bytes) = (form(), Vec::new());
             // SAFETY: the value is of that form, and live.
             unsafe { elsewhere::encode(word, &Layout::of(Form::new(form)), &mut bytes)? };
             Passed::Any(AnyValue { form, bytes })
@@ -237,27 +235,27 @@ unsafe fn read<'t>(word: u64, ty: Type, form: &'t str) -> Result<Passed<'t>, Str
 ///
 /// # Safety
 /// `w` is the worker of this thread; the words are of the signature's types, and their texts live.
-unsafe fn give(
+unsafe fn give<'t>(
     w: *mut Worker,
     signature: &[Formal],
     passed: &[Passed<'_>],
     words: &mut [u64],
-    forms: &[&str],
+    form: impl Fn(usize) -> &'t str,
 ) -> Result<(), Fault> {
     let mut made = [None; MOST];
     let mut failed = None;
     for (index, formal) in signature.iter().enumerate().filter(|(_, it)| it.passing != Passing::Value) {
         // SAFETY: as this function demands.
-        match unsafe { word(w, &passed[index], words[index], formal.ty, forms[index]) } {
+        match unsafe { word(w, &passed[index], words[index], formal.ty, || form(index)) } {
             Ok(word) => made[index] = Some(word),
             Err(fault) => failed = Some(fault),
         }
     }
-    for (((made, word), formal), form) in made.into_iter().zip(words).zip(signature).zip(forms) {
+    for (index, ((made, word), formal)) in made.into_iter().zip(words).zip(signature).enumerate() {
         match (made, failed) {
             (Some(made), None) => *word = made,
             // SAFETY: the value was made just before, and is forgotten.
-            (Some(made), _) if is_held(formal.ty, form) => unsafe {
+            (Some(made), _) if is_held(formal.ty, || form(index)) => unsafe {
                 text::drop(&mut *heap_of(w), made as *mut TextHead);
             },
             _ => {}
@@ -267,9 +265,9 @@ unsafe fn give(
 }
 
 /// Whether a value's word is the address of what holds it.
-fn is_held(ty: Type, form: &str) -> bool {
+fn is_held<'t>(ty: Type, form: impl Fn() -> &'t str) -> bool {
     match ty {
-        Type::Component => Form::new(form).is_held(),
+        Type::Component => Form::new(form()).is_held(),
         ty => ty == Type::Text,
     }
 }
@@ -278,7 +276,13 @@ fn is_held(ty: Type, form: &str) -> bool {
 ///
 /// # Safety
 /// `w` is the worker of this thread; `before` is a live text or null if the type is TEXT.
-unsafe fn word(w: *mut Worker, value: &Passed<'_>, before: u64, ty: Type, form: &str) -> Result<u64, Fault> {
+unsafe fn word<'t>(
+    w: *mut Worker,
+    value: &Passed<'_>,
+    before: u64,
+    ty: Type,
+    form: impl Fn() -> &'t str,
+) -> Result<u64, Fault> {
     Ok(match (value, ty) {
         (Passed::Integer(value), Type::Integer) => *value as u64,
         (Passed::Real(value), Type::Real) => value.to_bits(),
@@ -296,12 +300,12 @@ unsafe fn word(w: *mut Worker, value: &Passed<'_>, before: u64, ty: Type, form: 
         }
         // Of the form that the program has there, whatever form the procedure left.
         (Passed::Any(AnyValue { bytes, .. }), Type::Component) => {
-            let layout = Layout::of(Form::new(form));
+            let layout = Layout::of(Form::new(form()));
             // SAFETY: only its thread uses a worker's heap.
             let decoded = elsewhere::decode(unsafe { &mut *heap_of(w) }, &layout, bytes);
-            decoded.map_err(|why| match why.as_str() {
-                elsewhere::OUT_OF_MEMORY => Fault::OutOfMemory,
-                _ => Fault::WrongType,
+            decoded.map_err(|why| match why {
+                Undecoded::OutOfMemory => Fault::OutOfMemory,
+                Undecoded::Wrong(_) => Fault::WrongType,
             })?
         }
         // A procedure that is put together by hand may give something else than it says.

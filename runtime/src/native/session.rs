@@ -22,7 +22,7 @@ use super::interface::Declaration;
 use super::{Held, Putting, Taking, Values, Waiter};
 use crate::communication::connection::{ds_reach, is_open, resolve};
 use crate::communication::moving::NO_LOCATION;
-use crate::communication::{ANY, drop_words, ds_receive, ds_received, ds_send, ds_sent, ds_test};
+use crate::communication::{ANY, drop_first, ds_receive, ds_received, ds_send, ds_sent, ds_test};
 use crate::failure::ds_fail;
 use crate::instance::slot_at;
 use crate::instance::slots::indexed_slot;
@@ -187,7 +187,7 @@ impl End {
             }
             let values = Values::new(words, interface.messages.get()[number].parameters.get());
             let message = read(number, Taking::new(w, values));
-            drop_words(w, words, interface, number as u32);
+            drop_first(w, c, interface);
             ds_received(w, c);
             Some(message.ok_or(Closed))
         })

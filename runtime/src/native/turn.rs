@@ -7,7 +7,7 @@ use core::any::Any;
 use super::here::Here;
 use super::interface::{Binding, Declaration};
 use super::{park, platform, unpark};
-use crate::communication::{drop_words, ds_received, payload};
+use crate::communication::{drop_first, ds_received};
 use crate::layout::*;
 
 /// What serves one client, whatever its interface.
@@ -79,11 +79,8 @@ impl Turn {
 
     /// Drops what the request in the buffer carries.
     pub(super) fn drop_request(&self) {
-        let (c, number) = (self.communication(), usize::from(self.word().tag) - 1);
-        if !self.binding.parameters(number).is_empty() {
-            // SAFETY: the buffer holds this message.
-            unsafe { drop_words(self.worker, payload(c), self.binding.interface, number as u32) }
-        }
+        // SAFETY: the buffer holds it.
+        unsafe { drop_first(self.worker, self.communication(), self.binding.interface) }
     }
 
     pub(super) fn client_closed(&self) -> bool {

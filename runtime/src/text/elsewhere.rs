@@ -16,8 +16,29 @@ use crate::heap::Heap;
 use crate::layout::TextHead;
 use crate::long::Caller;
 
-/// What [`decode`] says where there is no memory.
-pub const OUT_OF_MEMORY: &str = "out of memory";
+/// Why bytes have not become a value.
+#[derive(Debug)]
+pub enum Undecoded {
+    /// There is no memory.
+    OutOfMemory,
+    /// What is wrong with them.
+    Wrong(String),
+}
+
+impl From<String> for Undecoded {
+    fn from(wrong: String) -> Undecoded {
+        Undecoded::Wrong(wrong)
+    }
+}
+
+impl From<Undecoded> for String {
+    fn from(why: Undecoded) -> String {
+        match why {
+            Undecoded::OutOfMemory => "out of memory".to_string(),
+            Undecoded::Wrong(wrong) => wrong,
+        }
+    }
+}
 
 /// Appends a value.
 ///
@@ -59,7 +80,7 @@ pub unsafe fn encode(word: u64, layout: &Layout, out: &mut Vec<u8>) -> Result<()
 ///
 /// # Errors
 /// What is wrong with the bytes; or there is no memory.
-pub fn decode(heap: &mut Heap, layout: &Layout, bytes: &[u8]) -> Result<u64, String> {
+pub fn decode(heap: &mut Heap, layout: &Layout, bytes: &[u8]) -> Result<u64, Undecoded> {
     let mut reader = Reader::new(bytes);
     let word = value(heap, layout, &mut reader)?;
     reader.end().inspect_err(|_| {
@@ -72,25 +93,25 @@ pub fn decode(heap: &mut Heap, layout: &Layout, bytes: &[u8]) -> Result<u64, Str
 }
 
 /// Reads one value.
-fn value(heap: &mut Heap, layout: &Layout, reader: &mut Reader<'_>) -> Result<u64, String> {
-    let memory = |_| OUT_OF_MEMORY.to_string();
+fn value(heap: &mut Heap, layout: &Layout, reader: &mut Reader<'_>) -> Result<u64, Undecoded> {
+    let memory = |_| Undecoded::OutOfMemory;
     match layout {
         Layout::Boolean => match reader.word("a BOOLEAN")? {
             value @ 0..=1 => Ok(value.into()),
-            _ => Err("a BOOLEAN is neither 0 nor 1".to_string()),
+            _ => Err(Undecoded::Wrong("a BOOLEAN is neither 0 nor 1".to_string())),
         },
         Layout::Character => match reader.word("a CHARACTER")? {
             value @ 0..=255 => Ok(value.into()),
-            _ => Err("a CHARACTER is above 255".to_string()),
+            _ => Err(Undecoded::Wrong("a CHARACTER is above 255".to_string())),
         },
-        Layout::Integer => reader.hyper("an INTEGER"),
-        Layout::Real => reader.hyper("a REAL"),
+        Layout::Integer => Ok(reader.hyper("an INTEGER")?),
+        Layout::Real => Ok(reader.hyper("a REAL")?),
         Layout::Text => make(heap, reader.opaque("a TEXT")?).map(|text| text as u64).map_err(memory),
         Layout::Sequence(element) => {
             let count = reader.word("the length of a sequence")? as usize;
             // Each element takes a word at least.
             if count > reader.left() / 4 {
-                return Err("a sequence is cut off".to_string());
+                return Err(Undecoded::Wrong("a sequence is cut off".to_string()));
             }
             let places = (0..count).map(|index| (index, &**element));
             // SAFETY: the heap is borrowed, and no other process runs.
@@ -99,7 +120,7 @@ fn value(heap: &mut Heap, layout: &Layout, reader: &mut Reader<'_>) -> Result<u6
         }
         Layout::Record(fields) if fields.is_empty() => match reader.word("a record without fields")? {
             0 => Ok(0),
-            _ => Err("a record without fields isn't 0".to_string()),
+            _ => Err(Undecoded::Wrong("a record without fields isn't 0".to_string())),
         },
         Layout::Record(fields) => {
             let made = records::make(heap, Shape::of_fields(fields));
@@ -115,7 +136,7 @@ fn fill<'l>(
     whole: *mut TextHead,
     mut places: impl Iterator<Item = (usize, &'l Layout)>,
     reader: &mut Reader<'_>,
-) -> Result<u64, String> {
+) -> Result<u64, Undecoded> {
     let filled = places.try_for_each(|(word, layout)| {
         let value = value(heap, layout, reader)?;
         // SAFETY: the block is new, nobody else knows it, and it has these words.

@@ -798,7 +798,7 @@ unsafe fn send_behind(c: *mut Communication, i: &Interface, message: u32, words:
             return false;
         }
         let place = ring.add(1).cast::<u64>().add((*ring).next as usize % i.queued * (1 + i.payload_words));
-        place.write(u64::from(word.state) << 16 | u64::from(message + 1) << 32);
+        place.write(Ring::place(word.state, message as u16 + 1));
         words.iter().enumerate().for_each(|(k, &word)| place.add(1 + k).write(word));
         (*ring).next = (*ring).next.wrapping_add(1);
         word.state = into;
