@@ -34,6 +34,7 @@ pub enum Manner {
 }
 
 /// See the head of this file.
+#[derive(Clone)]
 pub struct Contender {
     /// Its name in the rows.
     pub name: &'static str,

@@ -67,7 +67,7 @@ struct Command {
 #[derive(Subcommand)]
 enum Subject {
     /// Processes and messages, programs of the paper on structured concurrent programs.
-    Processes(Extent),
+    Processes(Processes),
     /// What a message costs over each binding, paper on THINK.
     Bindings(Extent),
     /// Programs that somebody sent: making them ready, and running them; paper on composite calls.
@@ -144,9 +144,15 @@ struct Extent {
     /// An object a line for each row on standard output, instead of a page.
     #[arg(long)]
     json: bool,
-    /// Only how cost grows, for who works on that.
+}
+
+#[derive(Args, Clone, Copy)]
+struct Processes {
+    #[command(flatten)]
+    extent: Extent,
+    /// Only these rows, for who works on them.
     #[arg(long, hide = true)]
-    growth: bool,
+    only: Option<processes::Group>,
 }
 
 #[derive(Args, Clone, Copy)]
@@ -160,7 +166,7 @@ struct Composite {
 
 fn main() -> ExitCode {
     let done = match Command::parse().subject {
-        Subject::Processes(extent) => processes(extent),
+        Subject::Processes(what) => processes(what),
         Subject::Bindings(extent) => {
             let effort = if extent.quick { bindings::Effort::QUICK } else { bindings::Effort::FULL };
             plain(extent, &mut |tell| bindings::measure(effort, tell), bindings::page)
@@ -224,16 +230,12 @@ fn all() -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
 }
 
-fn processes(extent: Extent) -> Result<(), String> {
+fn processes(Processes { extent, only }: Processes) -> Result<(), String> {
     let effort = if extent.quick { processes::Effort::QUICK } else { processes::Effort::FULL };
-    let rows = extent.rows(&mut |tell| match extent.growth {
-        true => processes::growth::measure_alone(tell),
-        false => processes::measure(effort, tell),
-    })?;
+    let rows = extent.rows(&mut |tell| processes::measure(effort, only, tell))?;
     let sections = processes::sections(&rows)?;
-    if extent.growth && !extent.json {
-        page::write_plots(&sections)?;
-        print!("{}", page::told(&sections));
+    if only.is_some() && !extent.json {
+        print!("{}{}", page::table(&rows), page::told(&sections));
     } else if extent.is_for_page() {
         page::write(&processes::page(&rows, &sections), &rows)?;
         readme::write(&rows)?;
@@ -293,12 +295,12 @@ impl Extent {
     }
 
     fn is_for_page(self) -> bool {
-        !self.json && !self.quick && !self.growth
+        !self.json && !self.quick
     }
 
     /// Prints the table if that is all that is asked for; failure if Drystone failed in some row.
     fn end(self, rows: &[Row]) -> Result<(), String> {
-        if self.quick && !self.json && !self.growth {
+        if self.quick && !self.json {
             print!("{}", page::table(rows));
         }
         let failed: Vec<_> =

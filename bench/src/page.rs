@@ -70,7 +70,7 @@ pub fn write(page: &Page, rows: &[Row]) -> Result<(), String> {
 }
 
 /// Rewrites the plots of these sections, which are files of their own.
-pub fn write_plots(sections: &[Section]) -> Result<(), String> {
+fn write_plots(sections: &[Section]) -> Result<(), String> {
     let folder = folder()?;
     for (plot, svg) in sections.iter().filter_map(|section| section.plot.as_ref()) {
         fs::write(folder.join(plot), svg).map_err(|error| format!("{plot}: {error}"))?;

@@ -52,6 +52,8 @@ var programs = map[string]program{
 	"select":            selectOf8(),
 	"stream":            stream(64),
 	"stream_by_one":     stream(1),
+	"json_parse":        jsonParse(),
+	"json_write":        jsonWrite(),
 }
 
 // What is measured by other things than the time of a run; servers run until they are ended.

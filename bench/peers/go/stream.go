@@ -19,6 +19,7 @@ func stream(capacity int) program {
 			numbers <- i
 		}
 		close(numbers)
-		return outcome{result: map[string]any{"sum": <-result}}, nil
+		// Each number, the end, and the sum.
+		return outcome{streamItems + 2, map[string]any{"sum": <-result}}, nil
 	}}
 }

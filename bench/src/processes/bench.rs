@@ -6,6 +6,7 @@ use crate::contender::Contender;
 use crate::row::Better;
 
 /// What all rows share.
+#[derive(Clone)]
 pub(super) struct Bench {
     pub(super) effort: Effort,
     pub(super) drystone: Contender,

@@ -3,8 +3,9 @@
 
 mod bench;
 pub mod busy;
+mod checking;
 mod effort;
-pub mod growth;
+mod growth;
 mod jitter;
 mod page;
 mod practical;
@@ -14,6 +15,8 @@ mod time_slices;
 
 use std::collections::BTreeMap;
 use std::time::Instant;
+
+use clap::ValueEnum;
 
 use crate::contender::{Contender, Runs};
 use crate::execute::processors;
@@ -38,8 +41,25 @@ const TIME_SLICES: f64 = 0.5;
 /// The gain of independent work on two cores.
 const INDEPENDENT: f64 = 1.0 / 1.8;
 
-/// Measures row after row.
-pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
+/// Rows that are measured together.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Group {
+    /// The programs of the paper.
+    Paper,
+    /// Single things of the language.
+    Language,
+    /// What users write.
+    Practical,
+    /// What the library does.
+    Library,
+    /// The paper's programs once more: on a busy machine, without time slices, and from their texts.
+    Beside,
+    /// How costs grow.
+    Growth,
+}
+
+/// Measures row after row, of one group or of all.
+pub fn measure(effort: Effort, only: Option<Group>, tell: Tell) -> Result<(), String> {
     let mut bench = Bench { effort, drystone: Contender::drystone(), peers: peers::all(), slowness: 1.0 };
     bench.slowness = bench.measure_slowness();
     eprintln!(
@@ -49,44 +69,70 @@ pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
     if processors() < 2 {
         eprintln!("there is one processor: the rows for two cores are measured on it");
     }
-    let mut warm = Vec::new();
-    for program in &PROGRAMS {
+    let all = Group::value_variants().iter().filter(|&&group| only.is_none_or(|only| only == group));
+    all.into_iter().try_for_each(|group| match group {
+        Group::Paper => bench.paper(tell),
+        Group::Language => bench.language(tell),
+        Group::Practical => bench.practical(tell),
+        Group::Library => bench.library(tell),
+        Group::Beside if effort.is_full => bench.beside(tell),
+        Group::Growth if effort.is_full => growth::measure(&bench, tell),
+        Group::Beside | Group::Growth => Ok(()),
+    })
+}
+
+impl Bench {
+    /// The programs of the paper, what processes take, and how run times vary.
+    fn paper(&self, tell: Tell) -> Result<(), String> {
+        let mut warm = Vec::new();
+        for program in &PROGRAMS {
+            for cores in [1, 2] {
+                let row = self.warm(program, cores);
+                warm.push(row.clone());
+                tell(row)?;
+            }
+        }
         for cores in [1, 2] {
-            let row = bench.warm(program, cores);
-            warm.push(row.clone());
-            tell(row)?;
+            tell(self.bytes(&BYTES, cores))?;
+            tell(self.creation(cores))?;
+            tell(self.jitter(cores))?;
         }
-    }
-    for cores in [1, 2] {
-        tell(bench.bytes(&BYTES, cores))?;
-        tell(bench.creation(cores))?;
-        tell(bench.jitter(cores))?;
-    }
-    for program in bits::ALL.iter().chain([&waits::SELECT]).chain(&waits::STREAMS) {
-        tell(bench.warm(program, 1))?;
-    }
-    bench.practical(tell)?;
-    if effort.is_full {
-        for pair in warm.chunks(2) {
-            tell(scaling(&pair[0], &pair[1]))?;
+        if self.effort.is_full {
+            for pair in warm.chunks(2) {
+                tell(scaling(&pair[0], &pair[1]))?;
+            }
         }
+        Ok(())
+    }
+
+    /// Bits, waiting for several, messages and streams.
+    fn language(&self, tell: Tell) -> Result<(), String> {
+        for program in bits::ALL.iter().chain([&waits::SELECT]).chain(&waits::STREAMS) {
+            tell(self.warm(program, 1))?;
+        }
+        let chain = self.warm(&waits::CHAIN, 1);
+        let target = chain.drystone.map(|figure| figure.value);
+        tell(Row { target: None, ..chain })?;
+        tell(Row { target, ..self.warm(&waits::CASE, 1) })?;
+        self.checking(tell)
+    }
+
+    /// See [`Group::Beside`].
+    fn beside(&self, tell: Tell) -> Result<(), String> {
         for program in PROGRAMS.iter().filter(|program| !program.is_heavy) {
-            tell(bench.scaling_beside_a_busy_program(program)?)?;
+            tell(self.scaling_beside_a_busy_program(program)?)?;
         }
-        for row in bench.time_slices() {
+        for row in self.time_slices() {
             tell(row)?;
         }
         for program in &PROGRAMS {
             for cores in [1, 2] {
-                tell(bench.cold(program, cores))?;
+                tell(self.cold(program, cores))?;
             }
         }
-        growth::measure(bench, tell)?;
+        Ok(())
     }
-    Ok(())
-}
 
-impl Bench {
     /// The geometric mean of the times of Go's mirrors here, relative to the reference machine; 1 without Go.
     fn measure_slowness(&self) -> f64 {
         let Some(go) = self.peers.iter().find(|peer| peer.name == "go-mirror" && peer.is_there()) else {
@@ -231,8 +277,8 @@ impl Bench {
         let mut figures = samples.into_iter().map(|samples| samples.and_then(|samples| Figure::of(&samples)));
         let drystone = figures.next().flatten();
         let figures: Vec<_> = contenders[1..].iter().zip(figures).collect();
-        let best = |mirrors_only: bool| {
-            let those = figures.iter().filter(|(who, _)| !mirrors_only || who.is_mirror());
+        let best = |counts: fn(&Contender) -> bool| {
+            let those = figures.iter().filter(|(who, _)| counts(who));
             let values = those.filter_map(|(_, figure)| figure.map(|figure| figure.value));
             match heading.better {
                 Better::Lower => values.min_by(f64::total_cmp),
@@ -242,8 +288,9 @@ impl Bench {
         let target = heading.target.and_then(|target| match target {
             Target::At(value) => Some(value),
             Target::Milliseconds(ms) => Some(rounded(ms * self.slowness)),
-            Target::OfBest(part) => best(false).map(|ms| rounded(ms * part)),
-            Target::OfMirrors(part) => best(true).map(|ms| rounded(ms * part)),
+            Target::OfBest(part) => best(|_| true).map(|ms| rounded(ms * part)),
+            Target::OfMirrors(part) => best(Contender::is_mirror).map(|ms| rounded(ms * part)),
+            Target::OfGo(part) => best(|who| who.name == "go-mirror").map(|ms| rounded(ms * part)),
         });
         let peers = figures.iter().map(|(who, figure)| (who.name, *figure)).collect();
         let Heading { row, cores, unit, better, .. } = heading;

@@ -1,4 +1,5 @@
-//! Measures practical programs: an HTTP server of items, a key-value server, a word count and a parallel job.
+//! Measures practical programs: an HTTP server of items, a key-value server, a word count and a parallel job; and the
+//! library beside what it is made of.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -6,11 +7,11 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::bench::{Bench, Heading};
-use super::programs::practical::{HTTP_SERVERS, KEY_VALUE, PARALLEL_JOB, WORD_COUNT};
-use super::programs::{Program, databases};
+use super::programs::practical::{HTTP_LIBRARY, HTTP_SERVERS, KEY_VALUE, PARALLEL_JOB, WORD_COUNT};
+use super::programs::{Program, databases, documents};
 use super::{Better, scaling};
 use crate::load::{self, Exchange, answer};
-use crate::row::Row;
+use crate::row::{Row, Tell};
 
 /// Connections to the key-value server.
 const CONNECTIONS: usize = 50;
@@ -22,19 +23,29 @@ type Prepare<'a> = &'a dyn Fn(SocketAddr) -> Result<Vec<Exchange>, String>;
 
 impl Bench {
     /// Measures all rows of such programs.
-    pub(super) fn practical(&self, tell: &mut dyn FnMut(Row) -> Result<(), String>) -> Result<(), String> {
+    pub(super) fn practical(&self, tell: Tell) -> Result<(), String> {
         for (program, connections) in &HTTP_SERVERS {
-            tell(self.server(program, "requests/s", 1.0, &|address| gets(address, *connections)))?;
+            tell(self.http(program, *connections))?;
         }
         tell(self.server(&KEY_VALUE, "M/s", 1e-6, &|_| Ok((0..CONNECTIONS).map(commands).collect())))?;
-        for program in &databases::ALL {
-            tell(self.warm(program, 1))?;
-        }
         tell(self.warm(&WORD_COUNT, 1))?;
         let (one, two) = (self.warm(&PARALLEL_JOB, 1), self.warm(&PARALLEL_JOB, 2));
         tell(one.clone())?;
         tell(two.clone())?;
         tell(scaling(&one, &two))
+    }
+
+    /// Measures all rows of the library.
+    pub(super) fn library(&self, tell: Tell) -> Result<(), String> {
+        tell(self.http(&HTTP_LIBRARY, 1000))?;
+        for program in documents::ALL.iter().chain(&databases::ALL) {
+            tell(self.warm(program, 1))?;
+        }
+        Ok(())
+    }
+
+    fn http(&self, program: &Program, connections: usize) -> Row {
+        self.server(program, "requests/s", 1.0, &|address| gets(address, connections))
     }
 
     /// The rate of a server's answers, in that unit.

@@ -2,6 +2,7 @@
 
 pub mod bits;
 pub mod databases;
+pub mod documents;
 pub mod growing;
 pub mod practical;
 pub mod waits;
@@ -58,6 +59,8 @@ pub enum Target {
     OfBest(f64),
     /// A multiple of the best mirror's figure.
     OfMirrors(f64),
+    /// A multiple of the figure of Go's mirror, where others are shown, too.
+    OfGo(f64),
 }
 
 impl Messages {

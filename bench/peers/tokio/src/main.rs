@@ -13,6 +13,7 @@
 
 mod arguments;
 mod best;
+mod json;
 mod mirror;
 mod monitor;
 mod processes;
@@ -33,7 +34,7 @@ use crate::program::Program;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-const PROGRAMS: [Program; 11] = [
+const PROGRAMS: [Program; 13] = [
     mirror::producer_consumer::PROGRAM,
     mirror::eratosthenes::PROGRAM,
     mirror::token_ring::PROGRAM,
@@ -45,6 +46,8 @@ const PROGRAMS: [Program; 11] = [
     sql::INSERT,
     sql::SELECT,
     sql::ROWS,
+    json::PARSE,
+    json::WRITE,
 ];
 
 /// What measures something else than the time of a run.

@@ -15,25 +15,16 @@ mod trial;
 use effort::EFFORT;
 
 use super::bench::Bench;
-use crate::contender::Contender;
-use crate::peers;
 use crate::row::Tell;
 
 pub use tables::{is_growth, sections};
 
 /// Measures row after row.
-pub(super) fn measure(bench: Bench, tell: Tell) -> Result<(), String> {
-    let bench = Bench { effort: EFFORT, ..bench };
-    curves::measure(&bench, tell)?;
+pub(super) fn measure(bench: &Bench, tell: Tell) -> Result<(), String> {
+    curves::measure(&Bench { effort: EFFORT, ..bench.clone() }, tell)?;
     room::measure(tell)?;
     collections::measure(tell)?;
     compiling::measure(tell)?;
     releases::measure(tell)?;
     delays::measure(tell)
-}
-
-/// As [`measure`], without the rest of the subject.
-pub fn measure_alone(tell: Tell) -> Result<(), String> {
-    let (drystone, peers) = (Contender::drystone(), peers::all());
-    measure(Bench { effort: EFFORT, drystone, peers, slowness: 1.0 }, tell)
 }

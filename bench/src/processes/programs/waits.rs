@@ -15,6 +15,18 @@ pub const SELECT: Program = Program {
     ..COMMON
 };
 
+/// A server that takes five different messages by CASE, and the same that tests for one after the other.
+pub const CASE: Program = Program { row: "case message", name: "case_message", ..CHAIN };
+pub const CHAIN: Program = Program {
+    row: "message chain",
+    name: "message_chain",
+    folder: "bench/programs",
+    writes: Some("500001500000\n"),
+    messages: Messages::exactly(6_000_000),
+    languages: &[],
+    ..COMMON
+};
+
 /// Numbers that go one way, through a buffer for 64 of them, and for one.
 pub const STREAMS: [Program; 2] = [
     Program { row: "local stream capacity 64", name: "stream", ..STREAM },

@@ -1,11 +1,13 @@
 //! Values by themselves, as JSON: neither records nor sequences.
 
 use alloc::borrow::Cow;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use data_encoding::BASE64;
 use drystone_component::Type;
+use drystone_component::wire::Reader;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
 
 /// A value by itself; texts are borrowed where they can be.
@@ -169,13 +171,30 @@ impl<'de> Visitor<'de> for One<'_> {
     }
 }
 
+/// Takes a value out of XDR.
+///
+/// # Errors
+/// It isn't there.
+pub fn read<'a>(ty: Type, bytes: &mut Reader<'a>) -> Result<Plain<'a>, String> {
+    Ok(match ty {
+        Type::Boolean => Plain::Boolean(bytes.word("")? != 0),
+        Type::Character => Plain::Character(bytes.word("")? as u8),
+        Type::Integer => Plain::Integer(bytes.hyper("")? as i64),
+        Type::Real => Plain::Real(f64::from_bits(bytes.hyper("")?)),
+        Type::Text => Plain::Text(Cow::Borrowed(bytes.opaque("")?)),
+        Type::Component | Type::Sequence => unreachable!("it is no value by itself"),
+    })
+}
+
 /// Adds a value.
 pub fn write(out: &mut Vec<u8>, value: &Plain<'_>) {
     match value {
-        Plain::Boolean(x) => json(out, x),
-        Plain::Character(x) => json(out, &char::from(*x)),
-        Plain::Integer(x) => json(out, x),
-        Plain::Real(x) if x.is_finite() => json(out, x),
+        Plain::Boolean(x) => out.extend_from_slice(if *x { b"true" } else { b"false" }),
+        Plain::Character(x) => text(out, char::from(*x).encode_utf8(&mut [0; 2])),
+        Plain::Integer(x) => out.extend_from_slice(itoa::Buffer::new().format(*x).as_bytes()),
+        Plain::Real(x) if x.is_finite() => {
+            out.extend_from_slice(zmij::Buffer::new().format_finite(*x).as_bytes());
+        }
         Plain::Real(x) => {
             text(out, UNUSUAL.iter().find(|(_, it)| same(*it, *x)).map_or("NaN", |(name, _)| name))
         }
@@ -196,10 +215,14 @@ fn same(a: f64, b: f64) -> bool {
 
 /// Adds a string.
 pub fn text(out: &mut Vec<u8>, text: &str) {
-    json(out, text);
-}
-
-fn json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
-    let json = serde_json::to_string(value).expect("the values are JSON's");
-    out.extend_from_slice(json.as_bytes());
+    let is_escaped = |byte: &u8| *byte < b' ' || matches!(byte, b'"' | b'\\');
+    if text.as_bytes().iter().any(is_escaped) {
+        let json = serde_json::to_string(text).expect("a string is JSON's");
+        out.extend_from_slice(json.as_bytes());
+    } else {
+        out.reserve(text.len() + 2);
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    }
 }

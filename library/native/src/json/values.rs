@@ -1,7 +1,7 @@
 //! Values of the language as JSON, by their forms: a record is an object, a sequence an array. In between they are XDR,
 //! as the runtime takes them.
 
-use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use alloc::{format, vec};
@@ -255,47 +255,65 @@ fn put_zero(out: &mut Vec<u8>, form: Form<'_>) {
 /// # Errors
 /// The bytes are none of that form.
 pub fn write(out: &mut Vec<u8>, form: Form<'_>, bytes: &mut Reader<'_>) -> Result<(), String> {
-    let value = match form.kind() {
-        Kind::Boolean => Plain::Boolean(bytes.word("")? != 0),
-        Kind::Character => Plain::Character(bytes.word("")? as u8),
-        Kind::Integer => Plain::Integer(bytes.hyper("")? as i64),
-        Kind::Real => Plain::Real(f64::from_bits(bytes.hyper("")?)),
-        Kind::Text => Plain::Text(Cow::Borrowed(bytes.opaque("")?)),
-        Kind::Sequence(element) => {
-            let count = bytes.word("")?;
-            return between(out, *b"[]", 0..count, |out, _| write(out, element, bytes));
-        }
-        Kind::Record(fields) => {
-            if fields.count() == 0 {
-                bytes.word("")?;
-            }
-            return between(out, *b"{}", fields, |out, (name, form)| {
-                text(out, name);
-                out.push(b':');
-                write(out, form, bytes)
-            });
-        }
-    };
-    plain::write(out, &value);
-    Ok(())
+    Shape::of(form).write(out, bytes)
 }
 
-/// Adds items with commas between them, and brackets around.
-fn between<T>(
-    out: &mut Vec<u8>,
-    [open, close]: [u8; 2],
-    items: impl IntoIterator<Item = T>,
-    mut write: impl FnMut(&mut Vec<u8>, T) -> Result<(), String>,
-) -> Result<(), String> {
-    out.push(open);
-    for (index, item) in items.into_iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
+/// A form as JSON has it: it is read once, for all the values that are written.
+enum Shape {
+    Plain(Type),
+    Sequence(Box<Shape>),
+    /// For each field what stands before its value.
+    Record(Vec<(Vec<u8>, Shape)>),
+}
+
+impl Shape {
+    fn of(form: Form<'_>) -> Shape {
+        match form.kind() {
+            Kind::Boolean => Shape::Plain(Type::Boolean),
+            Kind::Character => Shape::Plain(Type::Character),
+            Kind::Integer => Shape::Plain(Type::Integer),
+            Kind::Real => Shape::Plain(Type::Real),
+            Kind::Text => Shape::Plain(Type::Text),
+            Kind::Sequence(element) => Shape::Sequence(Box::new(Shape::of(element))),
+            Kind::Record(fields) => {
+                let field = |(index, (name, form))| {
+                    let mut before = vec![if index == 0 { b'{' } else { b',' }];
+                    text(&mut before, name);
+                    before.push(b':');
+                    (before, Shape::of(form))
+                };
+                Shape::Record(fields.enumerate().map(field).collect())
+            }
         }
-        write(out, item)?;
     }
-    out.push(close);
-    Ok(())
+
+    fn write(&self, out: &mut Vec<u8>, bytes: &mut Reader<'_>) -> Result<(), String> {
+        match self {
+            Shape::Plain(ty) => plain::write(out, &plain::read(*ty, bytes)?),
+            Shape::Sequence(element) => {
+                out.push(b'[');
+                for index in 0..bytes.word("")? {
+                    if index > 0 {
+                        out.push(b',');
+                    }
+                    element.write(out, bytes)?;
+                }
+                out.push(b']');
+            }
+            Shape::Record(fields) if fields.is_empty() => {
+                bytes.word("")?;
+                out.extend_from_slice(b"{}");
+            }
+            Shape::Record(fields) => {
+                for (before, field) in fields {
+                    out.extend_from_slice(before);
+                    field.write(out, bytes)?;
+                }
+                out.push(b'}');
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Reads a document that is one value. What is missing of `before`, which is of the same form, stays.
