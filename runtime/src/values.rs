@@ -141,7 +141,7 @@ impl<'a> Values<'a> {
     /// It takes 4 GB or more.
     pub fn sequence(&self, index: usize) -> Result<Vec<u8>, String> {
         let word = self.word(index, &[Type::Sequence]);
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(256);
         // SAFETY: the word is a sequence of that form, which stays where it is as long as the message.
         unsafe { elsewhere::encode(word, layout_of(&self.parameters[index]), &mut bytes)? };
         if u32::try_from(bytes.len()).is_err() {

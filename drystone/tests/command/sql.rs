@@ -436,6 +436,19 @@ fn two_programs_use_one_file() {
 }
 
 #[test]
+fn columns_that_another_program_adds_and_drops_are_seen() {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let [mut one, mut other] =
+        [1, 1].map(|connections| Asker::start(folder.path(), "sqlite:t.db", connections));
+    one.expect(&[("1 S CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1)", "done")]);
+    one.expect(&[("1 Q SELECT * FROM t", "a;i1")]);
+    other.expect(&[("1 S ALTER TABLE t ADD COLUMN b INTEGER DEFAULT 2", "done")]);
+    one.expect(&[("1 Q SELECT * FROM t", "a,b;i1,i2"), ("1 Q SELECT * FROM t", "a,b;i1,i2")]);
+    other.expect(&[("1 S ALTER TABLE t DROP COLUMN a", "done")]);
+    one.expect(&[("1 Q SELECT * FROM t", "b;i2"), ("1 Q SELECT * FROM t", "b;i2")]);
+}
+
+#[test]
 fn a_file_that_is_no_database_is_answered() {
     let folder = tempfile::tempdir().expect("there are temporary folders");
     fs::write(folder.path().join("text.db"), "not a database, but a text that is long enough".repeat(99))

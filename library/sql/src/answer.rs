@@ -22,7 +22,7 @@ impl Answer {
     }
 
     pub fn changed(rows: i64, id: i64) -> Answer {
-        let mut values = Vec::new();
+        let mut values = Vec::with_capacity(16);
         put_u64(&mut values, rows as u64);
         put_u64(&mut values, id as u64);
         Answer { message: "Changed", values }
@@ -42,6 +42,23 @@ impl From<Result<Answer, Failure>> for Answer {
     }
 }
 
+/// The names of an answer's columns, as it has them.
+pub struct Columns {
+    names: Vec<u8>,
+    count: usize,
+}
+
+impl Columns {
+    pub fn new<'c>(names: impl ExactSizeIterator<Item = &'c str>) -> Columns {
+        let (count, mut array) = (names.len(), Vec::new());
+        put_u32(&mut array, count as u32);
+        names.for_each(|name| put_opaque(&mut array, name.as_bytes()));
+        let mut names = Vec::with_capacity(array.len() + 4);
+        put_opaque(&mut names, &array);
+        Columns { names, count }
+    }
+}
+
 /// Rows, one after another.
 pub struct Rows {
     values: Vec<u8>,
@@ -56,15 +73,12 @@ pub struct Rows {
 
 impl Rows {
     /// None yet, of these columns, and at most so many in so many bytes.
-    pub fn new<'c>(columns: impl ExactSizeIterator<Item = &'c str>, most: usize, room: usize) -> Rows {
-        let (count, mut names) = (columns.len(), Vec::new());
-        put_u32(&mut names, count as u32);
-        columns.for_each(|name| put_opaque(&mut names, name.as_bytes()));
+    pub fn new(columns: &Columns, most: usize, room: usize) -> Rows {
         let mut values = Vec::with_capacity(512);
-        put_opaque(&mut values, &names);
+        values.extend(&columns.names);
         let start = values.len();
         values.extend([0; 8]);
-        Rows { values, start, columns: count, count: 0, most, room }
+        Rows { values, start, columns: columns.count, count: 0, most, room }
     }
 
     /// The next row begins: a [`Rows::put`] for each column follows.

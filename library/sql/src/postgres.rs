@@ -10,7 +10,7 @@ use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{FromSql, Kind, ToSql, Type};
 use postgres::{Client, Column, Config, Error, NoTls, RowIter};
 
-use crate::answer::{Answer, MOST, Rows};
+use crate::answer::{Answer, Columns, MOST, Rows};
 use crate::connection::{Connection, Database, State};
 use crate::failure::Failure;
 use crate::options::Options;
@@ -159,7 +159,7 @@ impl Open {
             return Ok(Err(strange(column)));
         }
         let names: Vec<&str> = columns.iter().map(Column::name).collect();
-        let all = Rows::new(names.iter().copied(), self.server.options.rows, MOST);
+        let all = Rows::new(&Columns::new(names.iter().copied()), self.server.options.rows, MOST);
         let rows = self.client.query_raw(&statement, &parameters)?;
         let read = read(rows, columns, all)?;
         if read.is_err() {

@@ -103,7 +103,11 @@ fn statement<'a>(reader: &mut Reader<'a>) -> Result<Statement<'a>, Failure> {
     let sql = sql(reader)?;
     let mut reader = Reader::new(reader.opaque("the values")?);
     let count = reader.word("the number of values")?;
-    let values = (1..=count).map(|number| value(&mut reader, number)).collect::<Result<_, _>>()?;
+    // Few statements have more.
+    let mut values = Vec::with_capacity(count.min(16) as usize);
+    for number in 1..=count {
+        values.push(value(&mut reader, number)?);
+    }
     Ok(Statement { sql, values })
 }
 

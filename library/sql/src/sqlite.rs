@@ -18,7 +18,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Error, ErrorCode, OpenFlags, StatementStatus, ToSql};
 
-use crate::answer::{Answer, MOST, Rows};
+use crate::answer::{Answer, Columns, MOST, Rows};
 use crate::connection::{Connection, Database, State};
 use crate::failure::Failure;
 use crate::options::Options;
@@ -76,7 +76,7 @@ impl File {
             connection,
             watch,
             options: self.options.clone(),
-            paces: RefCell::default(),
+            known: RefCell::default(),
             waits: self.options.busy,
         })
     }
@@ -150,6 +150,31 @@ impl Watch {
     }
 }
 
+/// What is known of a statement that was used before.
+struct Known {
+    pace: Pace,
+    /// Whether it adds rows: it begins with INSERT or the like.
+    adds: bool,
+    /// For each parameter the number of its value: `$2`, `?2` and `:2` are the second, and `?` the next.
+    parameters: Box<[usize]>,
+    columns: Columns,
+}
+
+impl Known {
+    fn of(statement: &rusqlite::Statement<'_>, sql: &str, pace: Pace) -> Known {
+        let number = |parameter: usize| {
+            let name = statement.parameter_name(parameter);
+            name.and_then(|name| name[1..].parse().ok()).unwrap_or(parameter)
+        };
+        Known {
+            pace,
+            adds: begins_with(sql, &["insert", "replace", "with"]),
+            parameters: (1..=statement.parameter_count()).map(number).collect(),
+            columns: Columns::new(statement.column_names()),
+        }
+    }
+}
+
 /// How long a statement may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pace {
@@ -161,31 +186,31 @@ enum Pace {
     Long,
 }
 
-/// The paces of statements that were used last.
+/// The statements that were used last.
 #[derive(Default)]
-struct Paces {
-    all: HashMap<Box<str>, Pace>,
+struct Statements {
+    all: HashMap<Box<str>, Arc<Known>>,
     /// Often the same comes again.
-    last: Option<(Box<str>, Pace)>,
+    last: Option<(Box<str>, Arc<Known>)>,
 }
 
-impl Paces {
-    fn get(&mut self, sql: &str) -> Option<Pace> {
-        if let Some((last, pace)) = &self.last
+impl Statements {
+    fn get(&mut self, sql: &str) -> Option<Arc<Known>> {
+        if let Some((last, known)) = &self.last
             && **last == *sql
         {
-            return Some(*pace);
+            return Some(known.clone());
         }
-        let pace = *self.all.get(sql)?;
-        self.last = Some((sql.into(), pace));
-        Some(pace)
+        let known = self.all.get(sql)?.clone();
+        self.last = Some((sql.into(), known.clone()));
+        Some(known)
     }
 
-    fn set(&mut self, sql: &str, pace: Pace) {
+    fn set(&mut self, sql: &str, known: Arc<Known>) {
         if self.all.len() == PREPARED {
             self.all.clear();
         }
-        self.all.insert(sql.into(), pace);
+        self.all.insert(sql.into(), known);
     }
 
     fn forget(&mut self, sql: &str) {
@@ -199,7 +224,7 @@ struct Open {
     connection: rusqlite::Connection,
     watch: Arc<Watch>,
     options: Options,
-    paces: RefCell<Paces>,
+    known: RefCell<Statements>,
     /// Milliseconds that are waited for a lock.
     waits: u64,
 }
@@ -217,11 +242,22 @@ impl Open {
         done
     }
 
+    /// What is known of a statement.
+    fn known(&self, statement: &rusqlite::Statement<'_>, sql: &str) -> Arc<Known> {
+        if let Some(known) = self.known.borrow_mut().get(sql) {
+            return known;
+        }
+        let pace = self.pace(sql);
+        // What can't be explained is EXPLAIN itself.
+        let known = Arc::new(Known::of(statement, sql, *pace.as_ref().unwrap_or(&Pace::Long)));
+        if pace.is_ok() {
+            self.known.borrow_mut().set(sql, known.clone());
+        }
+        known
+    }
+
     /// The pace of a statement, by its bytecode.
     fn pace(&self, sql: &str) -> Result<Pace, Error> {
-        if let Some(pace) = self.paces.borrow_mut().get(sql) {
-            return Ok(pace);
-        }
         let mut statement = self.connection.prepare(&format!("EXPLAIN {sql}"))?;
         let mut rows = statement.raw_query();
         let mut pace = Pace::Short;
@@ -234,7 +270,6 @@ impl Open {
                 _ => {}
             }
         }
-        self.paces.borrow_mut().set(sql, pace);
         Ok(pace)
     }
 
@@ -243,11 +278,11 @@ impl Open {
         let mut statement = self.connection.prepare_cached(asked.sql)?;
         if statement.reset_status(StatementStatus::RePrepare) > 0 {
             // The schema has changed.
-            self.paces.borrow_mut().forget(asked.sql);
+            self.known.borrow_mut().forget(asked.sql);
         }
         let is_read = statement.readonly();
-        // What can't be explained is EXPLAIN itself.
-        let may = match self.pace(asked.sql).unwrap_or(Pace::Long) {
+        let known = self.known(&statement, asked.sql);
+        let may = match known.pace {
             Pace::Short => is_read || self.is_in_transaction() && asked.is_at_most(SMALL),
             Pace::Steps => is_read,
             Pace::Long => false,
@@ -258,11 +293,13 @@ impl Open {
         if !is_read {
             // If it were interrupted its transaction would end; but it is short.
             self.watch.set(0, 0);
-            return Ok(Some(self.perform_by(&mut statement, asked, gives_rows, MOST)?.into()));
+            return Ok(Some(
+                self.perform_by(&mut statement, &known, &asked.values, gives_rows, MOST)?.into(),
+            ));
         }
         self.watch.set(LOOKS, SOON);
         let most = self.connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, SMALL as i32)?;
-        let done = self.perform_by(&mut statement, asked, gives_rows, SMALL);
+        let done = self.perform_by(&mut statement, &known, &asked.values, gives_rows, SMALL);
         self.connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, most)?;
         Ok(match done? {
             Err(failure) if failure.code == Failure::LIMIT => None,
@@ -274,31 +311,39 @@ impl Open {
     fn perform(&self, asked: &Statement<'_>, gives_rows: bool) -> Result<Result<Answer, Failure>, Error> {
         let mut statement = self.connection.prepare_cached(asked.sql)?;
         if begins_with(asked.sql, &["create", "alter", "drop"]) {
-            self.paces.take();
+            self.known.take();
         }
-        self.perform_by(&mut statement, asked, gives_rows, MOST)
+        let known = self.known(&statement, asked.sql);
+        self.perform_by(&mut statement, &known, &asked.values, gives_rows, MOST)
     }
 
     /// The same, when it is prepared. Rows have so many bytes at most.
     fn perform_by(
         &self,
         statement: &mut rusqlite::Statement<'_>,
-        Statement { sql, values }: &Statement<'_>,
+        known: &Known,
+        values: &[Value<'_>],
         gives_rows: bool,
         room: usize,
     ) -> Result<Result<Answer, Failure>, Error> {
-        if let Err(failure) = bind(statement, values)? {
+        if let Err(failure) = bind(statement, &known.parameters, values)? {
             return Ok(Err(failure));
         }
         if gives_rows {
-            let mut all = Rows::new(statement.column_names(), self.options.rows, room);
-            let count = statement.column_count();
+            let mut all = Rows::new(&known.columns, self.options.rows, room);
             let mut rows = statement.raw_query();
+            let mut is_first = true;
             while let Some(row) = rows.next()? {
+                let statement = row.as_ref();
+                if is_first && statement.get_status(StatementStatus::RePrepare) > 0 {
+                    // The schema has changed since, so there may be other columns.
+                    all = Rows::new(&Columns::new(statement.column_names()), self.options.rows, room);
+                }
+                is_first = false;
                 if let Err(failure) = all.begin() {
                     return Ok(Err(failure));
                 }
-                for column in 0..count {
+                for column in 0..statement.column_count() {
                     if let Err(failure) = all.put(value(row.get_ref(column)?)) {
                         return Ok(Err(failure));
                     }
@@ -315,13 +360,13 @@ impl Open {
         let changed = if has_changed { self.connection.changes() } else { 0 };
         let row = self.connection.last_insert_rowid();
         let is_new = row != last || self.watch.has_again.load(Relaxed);
-        let id = if is_new && begins_with(sql, &["insert", "replace", "with"]) { row } else { 0 };
+        let id = if is_new && known.adds { row } else { 0 };
         Ok(Ok(Answer::changed(changed as i64, id)))
     }
 
     /// Carries a script out. A transaction that it has begun, and not ended, is rolled back.
     fn script(&self, sql: &str) -> Result<Result<Answer, Failure>, Error> {
-        self.paces.take();
+        self.known.take();
         if self.is_in_transaction() {
             // It stays the client's.
             self.connection.execute_batch(sql)?;
@@ -398,20 +443,19 @@ impl Connection for Open {
     }
 }
 
-/// Binds values to the parameters: `$2`, `?2` and `:2` are the second, and `?` the next.
-fn bind(statement: &mut rusqlite::Statement<'_>, values: &[Value<'_>]) -> Result<Result<(), Failure>, Error> {
-    let number = |parameter: usize, statement: &rusqlite::Statement<'_>| {
-        let name = statement.parameter_name(parameter);
-        name.and_then(|name| name[1..].parse().ok()).unwrap_or(parameter)
-    };
-    let parameters = 1..=statement.parameter_count();
-    let most = parameters.clone().map(|parameter| number(parameter, statement)).max().unwrap_or(0);
+/// Binds values to the parameters, which have these numbers.
+fn bind(
+    statement: &mut rusqlite::Statement<'_>,
+    parameters: &[usize],
+    values: &[Value<'_>],
+) -> Result<Result<(), Failure>, Error> {
+    let most = parameters.iter().copied().max().unwrap_or(0);
     if most != values.len() {
         return Ok(Err(Failure::wrong_number(most, values.len())));
     }
-    for parameter in parameters {
-        let value = number(parameter, statement).checked_sub(1).map_or(Value::Null, |index| values[index]);
-        statement.raw_bind_parameter(parameter, value)?;
+    for (index, number) in parameters.iter().enumerate() {
+        let value = number.checked_sub(1).map_or(Value::Null, |index| values[index]);
+        statement.raw_bind_parameter(index + 1, value)?;
     }
     Ok(Ok(()))
 }
