@@ -94,19 +94,26 @@ impl Project {
         self.folder.join(MANIFEST)
     }
 
-    /// The files that a pattern stands for: a path in which the file's name may have a `*`.
+    /// The files that a pattern stands for: a path in which a `*` of the file's name stands for any characters.
     fn matching(&self, pattern: &str) -> Vec<PathBuf> {
         let path = Path::new(pattern);
         let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
-        let Some((begin, end)) = name.to_str().and_then(|name| name.split_once('*')) else {
+        let Some((begin, rest)) = name.to_str().and_then(|name| name.split_once('*')) else {
             return vec![path.to_path_buf()];
         };
-        let fits = |name: &str| {
-            name.len() >= begin.len() + end.len() && name.starts_with(begin) && name.ends_with(end)
-        };
+        let fits = |name: &str| name.strip_prefix(begin).is_some_and(|left| ends_as(left, rest));
         let found = entries(&self.folder.join(folder)).into_iter().filter(|path| path.is_file());
         let names = found.filter_map(|path| Some(path.file_name()?.to_str()?.to_string()));
         names.filter(|name| fits(name)).map(|name| folder.join(name)).collect()
+    }
+}
+
+/// Whether any characters, and then what the rest of a pattern stands for, are this text.
+fn ends_as(text: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        None => text.ends_with(pattern),
+        // The first place is the best: it leaves most for what follows.
+        Some((part, rest)) => text.find(part).is_some_and(|at| ends_as(&text[at + part.len()..], rest)),
     }
 }
 
@@ -194,4 +201,24 @@ fn has_dependencies(manifest: &Table) -> bool {
     let targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
     let all = own.into_iter().chain(targets.filter_map(|target| target.get("dependencies")));
     all.filter_map(Value::as_table).any(|table| !table.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ends_as;
+
+    #[test]
+    fn stars_stand_for_any_characters() {
+        for (text, pattern, is_so) in [
+            ("a_test.dry", ".dry", true),
+            ("a_test_b.dry", "_test*.dry", true),
+            ("a_test.dry", "_test*.dry", true),
+            ("a_est.dry", "_test*.dry", false),
+            ("aab", "a*ab", false),
+            ("a.dry.dry", ".dry*.dry", true),
+            (".dry", ".dry*.dry", false),
+        ] {
+            assert_eq!(ends_as(text, pattern), is_so, "{text} by *{pattern}");
+        }
+    }
 }

@@ -4,7 +4,7 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ const SHOWN: usize = 20;
 /// Runs the project's tests, or those that are named.
 pub fn test(command: &Test) -> Result<(), Status> {
     let tests = chosen(&command.names)?;
-    build_in(&tests[0])?;
+    build_in(&tests)?;
     let timeout = Duration::from_secs(command.timeout);
     let begun = Instant::now();
     let mut failures = Vec::new();
@@ -85,11 +85,21 @@ fn chosen(names: &[String]) -> Result<Vec<Case>, Status> {
     Ok(files.chain(of_project).collect())
 }
 
-/// Builds crates that the project's programs need, which may take longer than a test.
-fn build_in(test: &Case) -> Result<(), Status> {
-    let Some(project) = Project::of(&test.folder.join(&test.file))? else { return Ok(()) };
-    let natives = packages::of(&project)?.natives;
-    if natives.is_empty() { Ok(()) } else { with::library(&natives, Platform::Linux).map(drop) }
+/// Builds crates that the programs' projects need, which may take longer than a test.
+fn build_in(tests: &[Case]) -> Result<(), Status> {
+    let mut built = Vec::new();
+    for test in tests {
+        let Some(project) = Project::of(&test.folder.join(&test.file))? else { continue };
+        if built.contains(&project.folder) {
+            continue;
+        }
+        let natives = packages::of(&project)?.natives;
+        if !natives.is_empty() {
+            with::library(&natives, Platform::Linux)?;
+        }
+        built.push(project.folder);
+    }
+    Ok(())
 }
 
 impl Case {
@@ -103,8 +113,7 @@ impl Case {
         command
             .arg("--")
             .args(arguments.map(|line| OsStr::from_bytes(line.strip_suffix(b"\n").unwrap_or(line))));
-        let input = File::open(self.folder.join(self.file.with_extension("in")));
-        command.stdin(input.map_or_else(|_| Stdio::null(), Stdio::from));
+        command.stdin(self.open("in")?.map_or_else(Stdio::null, Stdio::from));
         let mut child = command.stdout(printed.try_clone()?).stderr(complaint.try_clone()?).spawn()?;
         let ended = wait(&mut child, timeout, [&printed, &complaint])?;
         let (printed, complaint) = (contents(&mut printed)?, contents(&mut complaint)?);
@@ -136,12 +145,24 @@ impl Case {
 
     /// What is in the file beside the test with another ending, if there is one.
     fn beside(&self, ending: &str) -> io::Result<Option<Vec<u8>>> {
-        let file = self.file.with_extension(ending);
-        match fs::read(self.folder.join(&file)) {
-            Ok(bytes) => Ok(Some(bytes)),
+        let Some(mut file) = self.open(ending)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|error| self.unreadable(ending, &error))?;
+        Ok(Some(bytes))
+    }
+
+    /// That file.
+    fn open(&self, ending: &str) -> io::Result<Option<File>> {
+        match File::open(self.folder.join(self.file.with_extension(ending))) {
+            Ok(file) => Ok(Some(file)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(io::Error::new(error.kind(), format!("{}: {error}", file.display()))),
+            Err(error) => Err(self.unreadable(ending, &error)),
         }
+    }
+
+    fn unreadable(&self, ending: &str, error: &io::Error) -> io::Error {
+        let file = self.file.with_extension(ending);
+        io::Error::new(error.kind(), format!("{}: {error}", file.display()))
     }
 }
 

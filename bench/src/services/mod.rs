@@ -1,6 +1,8 @@
 //! Measures the services of the book's part "A service in an afternoon", beside the same in Go: how many requests each
 //! answers, and how long its text is.
 
+mod talk;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
@@ -103,9 +105,22 @@ pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
     }
     let built = Built::new()?;
     for asked in &ASKED {
-        tell(asked.row(&built, effort))?;
+        tell(row(asked.row, "requests/s", effort, &|is_ours| asked.rate(&built, effort, is_ours)))?;
     }
-    Ok(())
+    tell(row("chat: texts to all", "texts/s", effort, &|is_ours| {
+        let (_server, address, _folder) = built.start(&CHAT, is_ours)?;
+        talk::rate(address, effort.duration)
+    }))
+}
+
+/// A row of rates: Drystone's (TRUE) and Go's.
+fn row(name: &str, unit: &'static str, effort: Effort, rate: &dyn Fn(bool) -> Result<f64, String>) -> Row {
+    let measure = |is_ours| move || rate(is_ours);
+    let (ours, go) = (measure(true), measure(false));
+    let mut figures = by_turns(effort.rounds, BUDGET, &[("drystone", &ours), ("go", &go)]);
+    let drystone = figures.remove("drystone").flatten();
+    let target = figures.get("go").copied().flatten().map(|figure| figure.value);
+    Row { better: Better::Higher, drystone, peers: figures, target, ..Row::new(name.into(), unit) }
 }
 
 impl Service {
@@ -138,7 +153,7 @@ impl Built {
         let folder = places::peers().join("service");
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let root = places::root();
-        for service in [&LINKS, &JOBS] {
+        for service in [&LINKS, &JOBS, &CHAT] {
             let source = root.join("programs/service").join(service.drystone[0]);
             let mut build = Command::new(places::drystone()?);
             run(build.arg("build").arg(source).arg("-o").arg(folder.join(format!("{}-dry", service.name))))?;
@@ -157,34 +172,27 @@ impl Built {
         let mut command;
         if is_ours {
             command = Command::new(self.0.join(format!("{}-dry", service.name)));
-            command
-                .arg("--at")
-                .arg(format!("http://{address}"))
-                .arg("--database")
-                .arg(format!("sqlite:{file}"));
+            command.arg("--at").arg(format!("http://{address}"));
+            match service.name {
+                "chat" => command.arg("--pages").arg(folder.path()),
+                _ => command.arg("--database").arg(format!("sqlite:{file}")),
+            };
         } else {
             command = Command::new(self.0.join(service.name));
-            let file = match service.name {
-                "jobs" => format!("file:{file}?_journal_mode=WAL&_synchronous=FULL"),
-                _ => file,
+            command.arg("-at").arg(address.to_string());
+            match service.name {
+                "chat" => command.arg("-pages").arg(folder.path()),
+                "jobs" => {
+                    command.arg("-database").arg(format!("file:{file}?_journal_mode=WAL&_synchronous=FULL"))
+                }
+                _ => command.arg("-database").arg(file),
             };
-            command.arg("-at").arg(address.to_string()).arg("-database").arg(file);
         }
         Ok((Listening::start_silent(command, address, 1)?, address, folder))
     }
 }
 
 impl Asked {
-    fn row(&self, built: &Built, effort: Effort) -> Row {
-        let measure = |is_ours| move || self.rate(built, effort, is_ours);
-        let (ours, go) = (measure(true), measure(false));
-        let mut figures = by_turns(effort.rounds, BUDGET, &[("drystone", &ours), ("go", &go)]);
-        let drystone = figures.remove("drystone").flatten();
-        let target = figures.get("go").copied().flatten().map(|figure| figure.value);
-        let row = Row::new(self.row.into(), "requests/s");
-        Row { better: Better::Higher, drystone, peers: figures, target, ..row }
-    }
-
     /// Answers a second.
     fn rate(&self, built: &Built, effort: Effort, is_ours: bool) -> Result<f64, String> {
         let (_server, address, _folder) = built.start(self.service, is_ours)?;
@@ -217,8 +225,11 @@ pub fn page(_: &[Row]) -> Page<'_> {
         notes: format!(
             "The services are those of [A service in an afternoon](../src/afternoon.md). Go's are in \
              `bench/peers/service`: net/http, mattn/go-sqlite3 with the same statements and settings, Prometheus's \
-             client. Each server has one processor, and {CLIENTS} clients at once, which run on the others. Databases \
-             lie in `/dev/shm`. *Lines* are those of the files, with comments and blank lines.\n"
+             client, coder/websocket. Each server has one processor, and {CLIENTS} clients at once, which run on the \
+             others. *Texts to all*: {} clients are in a room, all say something, and each hears what all have said, \
+             in turns; what counts is each text that one of them hears. Databases lie in `/dev/shm`. *Lines* are \
+             those of the files, with comments and blank lines.\n",
+            talk::CLIENTS
         ),
         place: |_| Place::Headline,
         reason: |row| {

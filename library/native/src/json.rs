@@ -189,7 +189,7 @@ fn write(tape: &Tape, node: i64, deepest: usize, json: &mut Vec<u8>) -> Result<(
         Node::Truth(value) => json.extend(value.to_string().as_bytes()),
         Node::Whole(value) => json.extend(value.to_string().as_bytes()),
         Node::Fraction(value) => json.extend(of_real(value).as_bytes()),
-        Node::String(value) => json.extend(quoted(value).as_bytes()),
+        Node::String(value) => plain::text(json, &String::from_utf8_lossy(value)),
         Node::Array(elements) => {
             json.push(b'[');
             for index in 0..elements.count as i64 {
@@ -206,7 +206,8 @@ fn write(tape: &Tape, node: i64, deepest: usize, json: &mut Vec<u8>) -> Result<(
                 if index > 0 {
                     json.push(b',');
                 }
-                json.extend(quoted(tape.key(node, index).ok_or("a name is missing")?).as_bytes());
+                let key = tape.key(node, index).ok_or("a name is missing")?;
+                plain::text(json, &String::from_utf8_lossy(key));
                 json.push(b':');
                 write(tape, tape.element(node, index).ok_or("a value is missing")?, deeper, json)?;
             }
@@ -217,8 +218,10 @@ fn write(tape: &Tape, node: i64, deepest: usize, json: &mut Vec<u8>) -> Result<(
 }
 
 /// A text as a JSON string. What is no UTF-8 in it becomes U+FFFD.
-pub(crate) fn quoted(text: &[u8]) -> String {
-    serde_json::to_string(&*String::from_utf8_lossy(text)).expect("a string can be written")
+pub(crate) fn quoted(text: &[u8]) -> Vec<u8> {
+    let mut json = Vec::new();
+    plain::text(&mut json, &String::from_utf8_lossy(text));
+    json
 }
 
 /// A number as JSON has it, which reads as the same number again; null if it is none.

@@ -32,6 +32,9 @@ use crate::worker::{Failure, heap_of};
 /// Parameters, and a result, that a procedure may have at most. The compiler lets no program have more.
 const MOST: usize = 16;
 
+/// What most procedures have at most: for these a call prepares less.
+const FEW: usize = 4;
+
 /// A value on its way to a procedure or back.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Passed<'t> {
@@ -155,8 +158,11 @@ pub unsafe extern "C" fn ds_procedure(
         let forms = signature.iter().filter(|formal| formal.ty == Type::Component).count();
         (carrier, slice::from_raw_parts_mut(words, signature.len() + forms))
     };
+    let is_small = carrier.procedure.signature.len() <= FEW;
     // SAFETY: the words are of these types, and their texts are live during the call.
-    match unsafe { call(w, carrier, words) } {
+    let done =
+        unsafe { if is_small { call::<FEW>(w, carrier, words) } else { call::<MOST>(w, carrier, words) } };
+    match done {
         Ok(()) => Status::Done,
         Err((fault, reason)) => {
             // SAFETY: *generated code calls*, and the process leaves.
@@ -166,13 +172,17 @@ pub unsafe extern "C" fn ds_procedure(
     }
 }
 
-/// Runs a procedure, and replaces the words if it has done what it should.
+/// Runs a procedure of at most `N` parameters and results, and replaces the words if it has done what it should.
 ///
 /// # Safety
 /// `w` is the worker of this thread; the words are of the types of the carrier's signature, and forms follow.
-unsafe fn call(w: *mut Worker, carrier: &Carrier, words: &mut [u64]) -> Result<(), (Fault, String)> {
+unsafe fn call<const N: usize>(
+    w: *mut Worker,
+    carrier: &Carrier,
+    words: &mut [u64],
+) -> Result<(), (Fault, String)> {
     let &Procedure { name, signature, code } = carrier.procedure;
-    let mut passed = [const { Passed::Nothing }; MOST];
+    let mut passed = [const { Passed::Nothing }; N];
     let mut count = 0;
     let (words, forms) = words.split_at_mut(signature.len());
     // SAFETY: for each `ANY` there is a text of the compiler's.
@@ -222,7 +232,7 @@ unsafe fn read<'t>(word: u64, ty: Type, form: impl Fn() -> &'t str) -> Result<Pa
         // SAFETY: the text is null or live and unchanged during `'t`.
         Type::Text => Passed::Text(Cow::Borrowed(unsafe { text::bytes(word as *const TextHead) })),
         Type::Component => {
-            let (form, mut bytes) = (form(), Vec::new());
+            let (form, mut bytes) = (form(), Vec::with_capacity(256));
             // SAFETY: the value is of that form, and live.
             unsafe { elsewhere::encode(word, &Layout::of(Form::new(form)), &mut bytes)? };
             Passed::Any(AnyValue { form, bytes })
@@ -235,14 +245,14 @@ unsafe fn read<'t>(word: u64, ty: Type, form: impl Fn() -> &'t str) -> Result<Pa
 ///
 /// # Safety
 /// `w` is the worker of this thread; the words are of the signature's types, and their texts live.
-unsafe fn give<'t>(
+unsafe fn give<'t, const N: usize>(
     w: *mut Worker,
     signature: &[Formal],
-    passed: &[Passed<'_>],
+    passed: &[Passed<'_>; N],
     words: &mut [u64],
     form: impl Fn(usize) -> &'t str,
 ) -> Result<(), Fault> {
-    let mut made = [None; MOST];
+    let mut made = [None; N];
     let mut failed = None;
     for (index, formal) in signature.iter().enumerate().filter(|(_, it)| it.passing != Passing::Value) {
         // SAFETY: as this function demands.
