@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::request::Request;
+use crate::request::{Asked, Request};
 
 /// A database to which connections are made, on any thread.
 pub trait Database: Send + Sync + 'static {
@@ -15,14 +15,30 @@ pub trait Database: Send + Sync + 'static {
 
 /// See the head of this file.
 pub trait Connection: Send {
-    /// Carries a request out at once, only if it is certainly short; `None`: it did nothing.
-    fn now(&mut self, request: &Request<'_>) -> Option<Answer>;
+    /// Carries a request out at once, only if it is certainly short.
+    fn now(&mut self, request: &Request<'_>) -> Tried;
 
     /// Carries a request out. It may take long.
     fn run(&mut self, request: &Request<'_>) -> Answer;
 
+    /// Carries out requests that are short writes ([`Tried::Write`]), together if it can: each is done as a whole or not
+    /// at all, as if it were alone. It answers the first ones, at least one.
+    fn write(&mut self, all: &[Asked]) -> Vec<Answer> {
+        let first = all[0].read().map(|request| self.run(&request));
+        vec![first.into()]
+    }
+
     /// How it is after a request.
     fn state(&self) -> State;
+}
+
+/// What has become of a request that was to be carried out at once.
+pub enum Tried {
+    Done(Answer),
+    /// Nothing: it may take long.
+    Long,
+    /// Nothing: it is short, and a transaction of its own, which waits for the disk.
+    Write,
 }
 
 /// How a connection is.

@@ -1,5 +1,6 @@
 //! The connections that a program has to one database. A request takes a free one, or waits until there is one; a
-//! transaction keeps its own.
+//! transaction keeps its own. Short writes are transactions, each waits for the disk, and only one can go on at a time:
+//! while some are carried out others gather, which then go together.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -13,13 +14,16 @@ use drystone_reactor::{Errand, Expectation, Handler, Reactor, Time, weakly};
 use drystone_runtime::far::Waker;
 
 use crate::answer::Answer;
-use crate::connection::{Connection, Database, State};
+use crate::connection::{Connection, Database, State, Tried};
 use crate::failure::Failure;
 use crate::request::Asked;
 use crate::threads::Threads;
 
 /// How much longer than its own patience a database may take to say that it has none.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// Writes that go together at most.
+const TOGETHER: usize = 64;
 
 /// How long requests that have waited are carried out at a stretch, before others of the program have their turn.
 const STRETCH: Duration = Duration::from_millis(1);
@@ -43,6 +47,10 @@ struct Connections {
     /// All, also those that are being made, but for those that are given up.
     count: usize,
     waiting: VecDeque<Waiting>,
+    /// Short writes that wait for others.
+    writes: VecDeque<Waiting>,
+    /// Short writes are being carried out.
+    is_writing: bool,
     /// Requests that wait are going on, or will in the next turn.
     are_let_in: bool,
 }
@@ -61,13 +69,19 @@ impl Connections {
     }
 }
 
-/// A request without a connection.
+/// A request that waits.
 struct Waiting {
-    session: Rc<RefCell<Session>>,
+    client: Client,
     asked: Asked,
-    until: Instant,
     alarm: Time,
     _expectation: Expectation,
+}
+
+/// Who has asked, and until when an answer is waited for.
+#[derive(Clone)]
+struct Client {
+    session: Rc<RefCell<Session>>,
+    until: Instant,
 }
 
 /// What the pool knows of one client.
@@ -111,8 +125,8 @@ impl Session {
     }
 }
 
-/// The connection, if there is one now, and the answer.
-type Outcome = (Option<Box<dyn Connection>>, Answer);
+/// What a thread has done: the connection, if there is one now, the answers, and the requests after those.
+type Outcome = (Option<Box<dyn Connection>>, Vec<Answer>, Vec<Asked>);
 
 impl Pool {
     pub fn new(
@@ -162,10 +176,29 @@ impl Pool {
 
     /// A request waits for a connection.
     fn wait(&self, session: &Rc<RefCell<Session>>, asked: Asked) {
-        let until = Instant::now() + self.patience;
-        let (session, _expectation) = (session.clone(), self.reactor.expect());
-        let alarm = self.reactor.at(until, weakly(&self.me, |pool| pool.expire()));
-        self.state.borrow_mut().waiting.push_back(Waiting { session, asked, until, alarm, _expectation });
+        let waiting = self.waiting(self.client(session), asked);
+        self.state.borrow_mut().waiting.push_back(waiting);
+    }
+
+    /// A client that asks now.
+    fn client(&self, session: &Rc<RefCell<Session>>) -> Client {
+        Client { session: session.clone(), until: Instant::now() + self.patience }
+    }
+
+    fn waiting(&self, client: Client, asked: Asked) -> Waiting {
+        let alarm = self.reactor.at(client.until, weakly(&self.me, |pool| pool.expire()));
+        Waiting { client, asked, alarm, _expectation: self.reactor.expect() }
+    }
+
+    /// A short write gathers with others. It doesn't need the connection.
+    fn gather(&self, session: &Rc<RefCell<Session>>, connection: Box<dyn Connection>, asked: Asked) {
+        let waiting = self.waiting(self.client(session), asked);
+        {
+            let state = &mut *self.state.borrow_mut();
+            state.writes.push_back(waiting);
+            state.free.push(connection);
+        }
+        self.let_in();
     }
 
     /// Carries a request out by this connection, or by a new one.
@@ -178,30 +211,47 @@ impl Pool {
 
     /// Carries a request out at once if it is short.
     fn go_on(&self, session: &Rc<RefCell<Session>>, mut connection: Box<dyn Connection>, asked: Asked) {
-        let answer = match asked.read() {
+        let tried = match asked.read() {
             Ok(request) => connection.now(&request),
-            Err(failure) => Some(Answer::failed(&failure)),
+            Err(failure) => Tried::Done(Answer::failed(&failure)),
         };
-        match answer {
-            Some(answer) => self.finish(session, (Some(connection), answer)),
-            None => self.run(session, Some(connection), asked),
+        match tried {
+            Tried::Done(answer) => self.finish(session, Some(connection), answer),
+            Tried::Long => self.run(session, Some(connection), asked),
+            Tried::Write => self.gather(session, connection, asked),
         }
     }
 
     /// Has a thread carry a request out, by a new connection if there is none.
     pub fn run(&self, session: &Rc<RefCell<Session>>, connection: Option<Box<dyn Connection>>, asked: Asked) {
+        self.have_done(vec![self.client(session)], connection, vec![asked], false);
+    }
+
+    /// Has a thread carry requests out: one, or short writes.
+    fn have_done(
+        &self,
+        clients: Vec<Client>,
+        connection: Option<Box<dyn Connection>>,
+        mut asked: Vec<Asked>,
+        are_writes: bool,
+    ) {
         let (database, is_open) = (self.database.clone(), connection.is_some());
         let work = move || -> Outcome {
             // What panics loses its connection, and no more.
-            let done = catch_unwind(AssertUnwindSafe(|| carry_out(&*database, connection, &asked)));
-            let why = "the request could not be carried out, by a fault in drystone";
-            done.unwrap_or_else(|_| (None, Answer::failed(&Failure::new("XX000", why))))
+            let done =
+                catch_unwind(AssertUnwindSafe(|| carry_out(&*database, connection, &asked, are_writes)));
+            let (connection, answers) = done.unwrap_or_else(|_| {
+                let why = "the request could not be carried out, by a fault in drystone";
+                (None, asked.iter().map(|_| Answer::failed(&Failure::new("XX000", why))).collect())
+            });
+            let rest = asked.split_off(answers.len());
+            (connection, answers, rest)
         };
         let (errand, work) = Errand::new(&self.reactor, work);
         let pool = self.me.upgrade().expect("it is used");
-        let (source, session) = (errand.source(), session.clone());
+        let source = errand.source();
         let (errand, expectation) = (RefCell::new(Some(errand)), self.reactor.expect());
-        let job = Rc::new(Job { pool, session, errand, waits: Cell::new(None) });
+        let job = Rc::new(Job { pool, clients, are_writes, errand, waits: Cell::new(None) });
         self.reactor.handle(source, job.clone());
         // To connect, and then to do what is asked.
         let patience = if is_open { self.patience } else { 2 * self.patience } + GRACE;
@@ -210,8 +260,30 @@ impl Pool {
         self.threads.begin(work);
     }
 
+    /// Short writes have been carried out, the first ones of these clients'.
+    fn finish_writes(&self, clients: &[Client], (connection, answers, rest): Outcome) {
+        let left = clients[answers.len()..].iter().zip(rest);
+        let left: Vec<_> = left.map(|(client, asked)| self.waiting(client.clone(), asked)).collect();
+        {
+            let state = &mut *self.state.borrow_mut();
+            state.is_writing = false;
+            left.into_iter().rev().for_each(|waiting| state.writes.push_front(waiting));
+        }
+        let mut done = clients.iter().zip(answers);
+        let last = done.next_back();
+        done.for_each(|(client, answer)| tell(&client.session, answer));
+        if let Some((client, answer)) = last {
+            self.finish(&client.session, connection, answer);
+        }
+    }
+
     /// A request has been carried out.
-    fn finish(&self, session: &Rc<RefCell<Session>>, (connection, answer): Outcome) {
+    fn finish(
+        &self,
+        session: &Rc<RefCell<Session>>,
+        connection: Option<Box<dyn Connection>>,
+        answer: Answer,
+    ) {
         let has_ended = session.borrow().has_ended;
         let connection = connection.map(|connection| (connection.state(), connection));
         if !matches!(connection, Some((State::InTransaction, _))) {
@@ -253,9 +325,15 @@ impl Pool {
     /// Lets requests in, for some time.
     fn let_some_in(&self) {
         let begin = Instant::now();
-        while let Some((Waiting { session, asked, alarm, .. }, connection)) = self.next() {
-            self.reactor.cancel(alarm);
-            self.start(&session, connection, asked);
+        loop {
+            if let Some((clients, connection, asked)) = self.next_writes() {
+                self.have_done(clients, connection, asked, true);
+            } else if let Some((Waiting { client, asked, alarm, .. }, connection)) = self.next() {
+                self.reactor.cancel(alarm);
+                self.start(&client.session, connection, asked);
+            } else {
+                break;
+            }
             if begin.elapsed() > STRETCH {
                 self.reactor.at(Instant::now(), weakly(&self.me, |pool| pool.let_some_in()));
                 return;
@@ -264,10 +342,29 @@ impl Pool {
         self.state.borrow_mut().are_let_in = false;
     }
 
+    /// The next short writes, if they can go on.
+    #[expect(clippy::type_complexity, reason = "they are taken apart at once")]
+    fn next_writes(&self) -> Option<(Vec<Client>, Option<Box<dyn Connection>>, Vec<Asked>)> {
+        let state = &mut *self.state.borrow_mut();
+        if state.is_writing || state.writes.is_empty() {
+            return None;
+        }
+        let connection = state.room(self.most)?;
+        let count = state.writes.len().min(TOGETHER);
+        let next = state.writes.drain(..count);
+        let next = next.map(|Waiting { client, asked, alarm, .. }| {
+            self.reactor.cancel(alarm);
+            (client, asked)
+        });
+        let (clients, asked) = next.unzip();
+        state.is_writing = true;
+        Some((clients, connection, asked))
+    }
+
     /// The next request that can go on, with what it needs.
     fn next(&self) -> Option<(Waiting, Option<Box<dyn Connection>>)> {
         let state = &mut *self.state.borrow_mut();
-        while state.waiting.front().is_some_and(|waiting| waiting.session.borrow().has_ended) {
+        while state.waiting.front().is_some_and(|waiting| waiting.client.session.borrow().has_ended) {
             let waiting = state.waiting.pop_front()?;
             self.reactor.cancel(waiting.alarm);
         }
@@ -280,14 +377,20 @@ impl Pool {
     fn expire(&self) {
         let now = Instant::now();
         // The first has waited for the longest.
-        let next = || self.state.borrow_mut().waiting.pop_front_if(|it| it.until <= now);
-        while let Some(Waiting { session, .. }) = next() {
+        let late = |waiting: &mut Waiting| waiting.client.until <= now;
+        let next = || self.state.borrow_mut().waiting.pop_front_if(late);
+        while let Some(Waiting { client, .. }) = next() {
             let why = format!(
                 "all {} connections have been in use for {} ms: the option connections allows more",
                 self.most,
                 self.patience.as_millis()
             );
-            tell(&session, Answer::failed(&Failure::new(Failure::TIMEOUT, why)));
+            tell(&client.session, Answer::failed(&Failure::new(Failure::TIMEOUT, why)));
+        }
+        let next = || self.state.borrow_mut().writes.pop_front_if(late);
+        while let Some(Waiting { client, .. }) = next() {
+            let why = format!("writes of others have taken {} ms", self.patience.as_millis());
+            tell(&client.session, Answer::failed(&Failure::new(Failure::TIMEOUT, why)));
         }
     }
 }
@@ -302,14 +405,22 @@ impl Drop for Pool {
     }
 }
 
-/// Carries a request out, on a thread.
-fn carry_out(database: &dyn Database, connection: Option<Box<dyn Connection>>, asked: &Asked) -> Outcome {
+/// Carries requests out, on a thread: the first ones, at least one.
+fn carry_out(
+    database: &dyn Database,
+    connection: Option<Box<dyn Connection>>,
+    asked: &[Asked],
+    are_writes: bool,
+) -> (Option<Box<dyn Connection>>, Vec<Answer>) {
     let mut connection = match connection.map_or_else(|| database.open(), Ok) {
         Ok(connection) => connection,
-        Err(failure) => return (None, Answer::failed(&failure)),
+        Err(failure) => return (None, asked.iter().map(|_| Answer::failed(&failure)).collect()),
     };
-    let answer = asked.read().map(|request| connection.run(&request));
-    (Some(connection), answer.into())
+    let answers = match asked {
+        [only] if !are_writes => vec![only.read().map(|request| connection.run(&request)).into()],
+        all => connection.write(all),
+    };
+    (Some(connection), answers)
 }
 
 /// Answers a client, if it is still there.
@@ -322,25 +433,32 @@ fn tell(session: &Rc<RefCell<Session>>, answer: Answer) {
     pump.iter().for_each(Waker::wake);
 }
 
-/// A client's request that a thread is at.
+/// Clients' requests that a thread is at.
 struct Job {
     pool: Rc<Pool>,
-    session: Rc<RefCell<Session>>,
+    clients: Vec<Client>,
+    are_writes: bool,
     /// `None` when it is done.
     errand: RefCell<Option<Errand<Outcome>>>,
-    /// When the client is answered in any case; `None`: it has been.
+    /// When they are answered in any case; `None`: they have been.
     waits: Cell<Option<(Time, Expectation)>>,
 }
 
 impl Job {
-    /// The server is silent: the client is answered, and the thread's result will be dropped. Another connection may
+    /// The server is silent: the clients are answered, and the thread's result will be dropped. Another connection may
     /// take the place of this one.
     fn give_up(&self) {
         if self.waits.take().is_some() {
-            self.session.borrow_mut().lose();
-            let why = "the database has not answered in time, nor said why";
-            tell(&self.session, Answer::failed(&Failure::new(Failure::AWAY, why)));
-            self.pool.state.borrow_mut().count -= 1;
+            for Client { session, .. } in &self.clients {
+                session.borrow_mut().lose();
+                let why = "the database has not answered in time, nor said why";
+                tell(session, Answer::failed(&Failure::new(Failure::AWAY, why)));
+            }
+            {
+                let state = &mut *self.pool.state.borrow_mut();
+                state.count -= 1;
+                state.is_writing &= !self.are_writes;
+            }
             self.pool.let_in();
         }
     }
@@ -349,15 +467,20 @@ impl Job {
 impl Handler for Job {
     fn ready(&self) {
         let outcome = self.errand.borrow().as_ref().and_then(Errand::result);
-        let Some((connection, answer)) = outcome else { return };
+        let Some(outcome) = outcome else { return };
         // Its source goes with it, and this handler.
         let errand = self.errand.take();
         match self.waits.take() {
             Some((alarm, _expectation)) => {
                 self.pool.reactor.cancel(alarm);
-                self.pool.finish(&self.session, (connection, answer));
+                if self.are_writes {
+                    self.pool.finish_writes(&self.clients, outcome);
+                } else {
+                    let (connection, mut answers, _) = outcome;
+                    self.pool.finish(&self.clients[0].session, connection, answers.remove(0));
+                }
             }
-            None => self.pool.threads.begin(|| drop(connection)),
+            None => self.pool.threads.begin(|| drop(outcome)),
         }
         drop(errand);
     }
@@ -380,8 +503,11 @@ mod tests {
     }
 
     impl Connection for Fake {
-        fn now(&mut self, request: &Request<'_>) -> Option<Answer> {
-            matches!(request, Request::Rollback).then(Answer::done)
+        fn now(&mut self, request: &Request<'_>) -> Tried {
+            match request {
+                Request::Rollback => Tried::Done(Answer::done()),
+                _ => Tried::Long,
+            }
         }
 
         fn run(&mut self, request: &Request<'_>) -> Answer {

@@ -11,7 +11,7 @@ use postgres::types::{FromSql, Kind, ToSql, Type};
 use postgres::{Client, Column, Config, Error, NoTls, RowIter};
 
 use crate::answer::{Answer, Columns, MOST, Rows};
-use crate::connection::{Connection, Database, State};
+use crate::connection::{Connection, Database, State, Tried};
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::postgres_values::{Parameter, Raw, as_value};
@@ -226,8 +226,8 @@ impl Open {
 }
 
 impl Connection for Open {
-    fn now(&mut self, _: &Request<'_>) -> Option<Answer> {
-        None
+    fn now(&mut self, _: &Request<'_>) -> Tried {
+        Tried::Long
     }
 
     fn run(&mut self, request: &Request<'_>) -> Answer {

@@ -6,7 +6,6 @@
 //! SQLite itself tells which statements begin and end transactions (`Watch::judge`), whatever comments are before them.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
@@ -19,14 +18,12 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Error, ErrorCode, OpenFlags, StatementStatus, ToSql};
 
 use crate::answer::{Answer, Columns, MOST, Rows};
-use crate::connection::{Connection, Database, State};
+use crate::connection::{Connection, Database, State, Tried};
 use crate::failure::Failure;
 use crate::options::Options;
-use crate::request::{Request, Statement, Value};
+use crate::request::{Asked, Request, Statement, Value};
+use crate::statements::{Known, Pace, Statements};
 use crate::words::begins_with;
-
-/// Statements that a connection keeps prepared.
-const PREPARED: usize = 128;
 
 /// The bytecode steps between two looks at the clock.
 const STEPS: i32 = 1000;
@@ -39,6 +36,9 @@ const SOON: u64 = 2;
 
 /// Bytes of a value, and of all of an answer, that are read or written at once.
 const SMALL: usize = 64 << 10;
+
+/// How long writes are gathered in a transaction.
+const TOGETHER: Duration = Duration::from_millis(2);
 
 /// A database file.
 pub struct File {
@@ -64,7 +64,7 @@ impl File {
         connection.pragma_update(None, "foreign_keys", true)?;
         // The file is read here for the first time.
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-        connection.set_prepared_statement_cache_capacity(PREPARED);
+        connection.set_prepared_statement_cache_capacity(Statements::MOST);
         let watch = Arc::new(Watch::default());
         let seen = watch.clone();
         connection.progress_handler(STEPS, Some(move || seen.is_over()))?;
@@ -150,75 +150,6 @@ impl Watch {
     }
 }
 
-/// What is known of a statement that was used before.
-struct Known {
-    pace: Pace,
-    /// Whether it adds rows: it begins with INSERT or the like.
-    adds: bool,
-    /// For each parameter the number of its value: `$2`, `?2` and `:2` are the second, and `?` the next.
-    parameters: Box<[usize]>,
-    columns: Columns,
-}
-
-impl Known {
-    fn of(statement: &rusqlite::Statement<'_>, sql: &str, pace: Pace) -> Known {
-        let number = |parameter: usize| {
-            let name = statement.parameter_name(parameter);
-            name.and_then(|name| name[1..].parse().ok()).unwrap_or(parameter)
-        };
-        Known {
-            pace,
-            adds: begins_with(sql, &["insert", "replace", "with"]),
-            parameters: (1..=statement.parameter_count()).map(number).collect(),
-            columns: Columns::new(statement.column_names()),
-        }
-    }
-}
-
-/// How long a statement may take.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pace {
-    /// It has no loop.
-    Short,
-    /// It has loops of many steps.
-    Steps,
-    /// One of its steps may take long.
-    Long,
-}
-
-/// The statements that were used last.
-#[derive(Default)]
-struct Statements {
-    all: HashMap<Box<str>, Arc<Known>>,
-    /// Often the same comes again.
-    last: Option<(Box<str>, Arc<Known>)>,
-}
-
-impl Statements {
-    fn get(&mut self, sql: &str) -> Option<Arc<Known>> {
-        if let Some((last, known)) = &self.last
-            && **last == *sql
-        {
-            return Some(known.clone());
-        }
-        let known = self.all.get(sql)?.clone();
-        self.last = Some((sql.into(), known.clone()));
-        Some(known)
-    }
-
-    fn set(&mut self, sql: &str, known: Arc<Known>) {
-        if self.all.len() == PREPARED {
-            self.all.clear();
-        }
-        self.all.insert(sql.into(), known);
-    }
-
-    fn forget(&mut self, sql: &str) {
-        self.all.remove(sql);
-        self.last = None;
-    }
-}
-
 /// A connection.
 struct Open {
     connection: rusqlite::Connection,
@@ -247,7 +178,7 @@ impl Open {
         if let Some(known) = self.known.borrow_mut().get(sql) {
             return known;
         }
-        let pace = self.pace(sql);
+        let pace = Pace::of(&self.connection, sql);
         // What can't be explained is EXPLAIN itself.
         let known = Arc::new(Known::of(statement, sql, *pace.as_ref().unwrap_or(&Pace::Long)));
         if pace.is_ok() {
@@ -256,25 +187,8 @@ impl Open {
         known
     }
 
-    /// The pace of a statement, by its bytecode.
-    fn pace(&self, sql: &str) -> Result<Pace, Error> {
-        let mut statement = self.connection.prepare(&format!("EXPLAIN {sql}"))?;
-        let mut rows = statement.raw_query();
-        let mut pace = Pace::Short;
-        while let Some(row) = rows.next()? {
-            match row.get_ref(1)?.as_str().unwrap_or_default() {
-                "Next" | "Prev" | "Yield" | "SorterNext" if pace == Pace::Short => pace = Pace::Steps,
-                "Count" | "Program" | "VNext" | "VFilter" | "VUpdate" | "Clear" | "Vacuum" | "Checkpoint"
-                | "IntegrityCk" | "JournalMode" | "AutoCommit" | "Savepoint" | "Function" | "PureFunc"
-                | "SqlExec" | "SetCookie" => pace = Pace::Long,
-                _ => {}
-            }
-        }
-        Ok(pace)
-    }
-
-    /// Carries a statement out at once; `None`: that may take long.
-    fn try_now(&self, asked: &Statement<'_>, gives_rows: bool) -> Result<Option<Answer>, Error> {
+    /// Carries a statement out at once, if it is short.
+    fn try_now(&self, asked: &Statement<'_>, gives_rows: bool) -> Result<Tried, Error> {
         let mut statement = self.connection.prepare_cached(asked.sql)?;
         if statement.reset_status(StatementStatus::RePrepare) > 0 {
             // The schema has changed.
@@ -282,28 +196,28 @@ impl Open {
         }
         let is_read = statement.readonly();
         let known = self.known(&statement, asked.sql);
-        let may = match known.pace {
-            Pace::Short => is_read || self.is_in_transaction() && asked.is_at_most(SMALL),
-            Pace::Steps => is_read,
-            Pace::Long => false,
-        };
-        if !may {
-            return Ok(None);
+        match known.pace {
+            Pace::Short | Pace::Steps if is_read => {}
+            Pace::Short if asked.is_at_most(SMALL) => {
+                if !self.is_in_transaction() {
+                    return Ok(Tried::Write);
+                }
+            }
+            _ => return Ok(Tried::Long),
         }
         if !is_read {
             // If it were interrupted its transaction would end; but it is short.
             self.watch.set(0, 0);
-            return Ok(Some(
-                self.perform_by(&mut statement, &known, &asked.values, gives_rows, MOST)?.into(),
-            ));
+            let done = self.perform_by(&mut statement, &known, &asked.values, gives_rows, MOST)?;
+            return Ok(Tried::Done(done.into()));
         }
         self.watch.set(LOOKS, SOON);
         let most = self.connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, SMALL as i32)?;
         let done = self.perform_by(&mut statement, &known, &asked.values, gives_rows, SMALL);
         self.connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, most)?;
         Ok(match done? {
-            Err(failure) if failure.code == Failure::LIMIT => None,
-            done => Some(done.into()),
+            Err(failure) if failure.code == Failure::LIMIT => Tried::Long,
+            done => Tried::Done(done.into()),
         })
     }
 
@@ -364,6 +278,32 @@ impl Open {
         Ok(Ok(Answer::changed(changed as i64, id)))
     }
 
+    /// Carries out short writes as one transaction, for some time. If one fails the others are done, but for a failure
+    /// of all of them.
+    fn write_together(&self, all: &[Asked]) -> Result<Vec<Answer>, Error> {
+        self.control("BEGIN IMMEDIATE")?;
+        let begin = Instant::now();
+        let mut answers = Vec::with_capacity(all.len());
+        for asked in all {
+            let done = match asked.read() {
+                Ok(Request::Execute(statement)) => self.perform(&statement, false),
+                Ok(Request::Query(statement)) => self.perform(&statement, true),
+                Ok(_) => break,
+                Err(failure) => Ok(Err(failure)),
+            };
+            answers.push(match done {
+                Ok(done) => done.into(),
+                Err(error) if self.is_in_transaction() => Answer::failed(&failure(&error, &self.options)),
+                Err(error) => return Err(error),
+            });
+            if begin.elapsed() > TOGETHER {
+                break;
+            }
+        }
+        self.control("COMMIT")?;
+        Ok(answers)
+    }
+
     /// Carries a script out. A transaction that it has begun, and not ended, is rolled back.
     fn script(&self, sql: &str) -> Result<Result<Answer, Failure>, Error> {
         self.known.take();
@@ -405,18 +345,36 @@ impl Open {
 }
 
 impl Connection for Open {
-    fn now(&mut self, request: &Request<'_>) -> Option<Answer> {
+    fn now(&mut self, request: &Request<'_>) -> Tried {
         self.wait(0);
         let tried = match request {
             Request::Execute(statement) => self.try_now(statement, false),
             Request::Query(statement) => self.try_now(statement, true),
-            Request::Begin => self.begin().map(|begun| Some(begun.into())),
-            Request::Script(_) | Request::Commit | Request::Rollback => Ok(None),
+            Request::Begin => self.begin().map(|begun| Tried::Done(begun.into())),
+            Request::Script(_) | Request::Commit | Request::Rollback => Ok(Tried::Long),
         };
         match tried {
-            Ok(answer) => answer,
-            Err(error) if is_busy(&error) || is_interrupted(&error) || is_large(&error) => None,
-            Err(error) => Some(Answer::failed(&failure(&error, &self.options))),
+            Ok(tried) => tried,
+            Err(error) if is_busy(&error) || is_interrupted(&error) || is_large(&error) => Tried::Long,
+            Err(error) => Tried::Done(Answer::failed(&failure(&error, &self.options))),
+        }
+    }
+
+    fn write(&mut self, all: &[Asked]) -> Vec<Answer> {
+        self.wait(self.options.busy);
+        self.watch.set(0, self.options.timeout);
+        let done = if all.len() > 1 { self.write_together(all) } else { Ok(Vec::new()) };
+        if self.is_in_transaction() {
+            // Of what has failed nothing stays.
+            let _ = self.control("ROLLBACK");
+        }
+        match done {
+            Ok(answers) if !answers.is_empty() => answers,
+            // They would all wait for the same lock.
+            Err(error) if is_busy(&error) => {
+                all.iter().map(|_| Answer::failed(&failure(&error, &self.options))).collect()
+            }
+            _ => vec![all[0].read().map(|request| self.run(&request)).into()],
         }
     }
 

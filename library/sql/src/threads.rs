@@ -1,9 +1,9 @@
 //! Threads for what takes long. One is made when all others have work, so there are as many as connections at most.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicIsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,40 +14,48 @@ type Work = Box<dyn FnOnce() + Send>;
 
 /// See the head of this file.
 pub struct Threads {
-    work: Sender<Work>,
     shared: Arc<Shared>,
     /// They are closed when their work is done, for which the program's end waits.
     last: RefCell<Vec<Receiver<()>>>,
 }
 
+#[derive(Default)]
 struct Shared {
-    come: Mutex<Receiver<Work>>,
-    /// Threads without work; less than 0: work without a thread.
-    idle: AtomicIsize,
+    state: Mutex<State>,
+    /// Work has come, or no more will.
+    news: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    work: VecDeque<Work>,
+    /// All of them.
+    threads: usize,
+    /// Those without work.
+    idle: usize,
+    has_ended: bool,
 }
 
 impl Threads {
     pub fn new() -> Threads {
-        let (work, come) = channel();
-        let shared = Arc::new(Shared { come: Mutex::new(come), idle: AtomicIsize::new(0) });
-        Threads { work, shared, last: RefCell::default() }
+        Threads { shared: Arc::default(), last: RefCell::default() }
     }
 
     /// Has a thread do it. If the system has no more threads, it is done when one of them is free, or at once.
     pub fn begin(&self, work: impl FnOnce() + Send + 'static) {
-        let shared = &self.shared;
-        if shared.idle.fetch_sub(1, Ordering::Relaxed) <= 0 {
-            let own = shared.clone();
+        let mut state = self.shared.lock();
+        if state.idle <= state.work.len() {
+            let own = self.shared.clone();
             let made = thread::Builder::new().name("sql".into()).spawn(move || own.run());
-            if made.is_ok() {
-                shared.idle.fetch_add(1, Ordering::Relaxed);
-            } else if Arc::strong_count(shared) == 1 {
-                shared.idle.fetch_add(1, Ordering::Relaxed);
+            state.threads += usize::from(made.is_ok());
+            if state.threads == 0 {
+                drop(state);
                 return work();
             }
         }
-        // The receiver is this one's.
-        let _ = self.work.send(Box::new(work));
+        state.work.push_back(Box::new(work));
+        drop(state);
+        self.shared.news.notify_one();
     }
 
     /// The same. The program's end waits for it.
@@ -72,16 +80,31 @@ impl Drop for Threads {
             // It is never sent anything: this ends with the work, or when it has taken too long.
             let _ = end.recv_timeout(until.saturating_duration_since(Instant::now()));
         }
+        self.shared.lock().has_ended = true;
+        self.shared.news.notify_all();
     }
 }
 
 impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What each thread does.
     fn run(&self) {
+        let mut state = self.lock();
         loop {
-            let work = self.come.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(work) = work else { return };
-            work();
-            self.idle.fetch_add(1, Ordering::Relaxed);
+            if let Some(work) = state.work.pop_front() {
+                drop(state);
+                work();
+                state = self.lock();
+            } else if state.has_ended {
+                return;
+            } else {
+                state.idle += 1;
+                state = self.news.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
+            }
         }
     }
 }
