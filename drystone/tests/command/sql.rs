@@ -13,6 +13,7 @@ use drystone_golden::free_port;
 use tempfile::TempDir;
 
 use crate::DRYSTONE;
+use crate::certificates::{authority, certify};
 
 /// A program that asks.
 struct Asker {
@@ -129,8 +130,13 @@ impl Postgres {
     }
 
     fn control(&self, what: &str) {
+        self.control_with(what, "");
+    }
+
+    /// With more settings.
+    fn control_with(&self, what: &str, settings: &str) {
         let options = format!(
-            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off",
+            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off {settings}",
             self.port
         );
         let done = self
@@ -463,6 +469,64 @@ fn a_file_that_is_no_database_is_answered() {
         ("1 Q SELECT 1", "failed 08001 no/such/folder.db: unable to open.."),
         ("1 C ", "failed 08001.."),
     ]);
+}
+
+/// Asks a server whether it is asked by TLS.
+const IS_SECURE: &str = r#"
+IMPORT Sql;
+COMPONENT Asker REQUIRES Sql.Database;
+ACTIVITY
+  Database!Query("SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid()", []);
+  CASE Database? OF
+    Rows(columns, rows): WRITE(rows[0][0].text)
+  | Failed(code, why): WRITE(code + " " + why)
+  END;
+  WRITELINE
+END Asker;
+COMPONENT Main;
+VARIABLE asker: Asker;
+BEGIN
+  NEW(asker); CONNECT(Sql.Database(asker), "NAME") BY Postgres(AUTHORITY)
+END Main;
+"#;
+
+#[test]
+fn a_server_is_asked_by_tls() {
+    let Some(postgres) = Postgres::start() else { return };
+    let folder = postgres.folder.path();
+    certify(folder, "server", &authority());
+    certify(folder, "other", &authority());
+    let key = folder.join("server.key");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).expect("it is this test's");
+    if rustix::process::getuid().is_root() {
+        let done = Command::new("chown").arg("postgres").arg(&key).status();
+        assert!(done.expect("there is chown").success());
+    }
+    let file = |name: &str| folder.join(name).display().to_string();
+    let settings =
+        format!("-c ssl=on -c ssl_cert_file={} -c ssl_key_file={}", file("server.pem"), file("server.key"));
+    postgres.control_with("restart", &settings);
+    let asked = |name: &str, authority: &str| {
+        let program = folder.join("asker.dry");
+        let authority = format!("authority: \"{}\"", file(authority));
+        fs::write(&program, IS_SECURE.replace("NAME", name).replace("AUTHORITY", &authority))
+            .expect("there is room");
+        let output = Command::new(DRYSTONE).arg("run").arg(&program).output().expect("the command runs");
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    let name = postgres.name("secret");
+    let secure = format!("{name}?sslmode=require");
+    assert_eq!(asked(&secure, "server-ca.pem"), "TLSv1.3\n");
+    let refused = asked(&secure, "other-ca.pem");
+    assert!(refused.starts_with("08001 ") && refused.contains("certificate"), "{refused}");
+    let elsewhere = asked(&secure.replace("127.0.0.1", "127.0.0.2"), "server-ca.pem");
+    assert!(elsewhere.starts_with("08001 "), "{elsewhere}");
+    let plain = asked(&name, "server-ca.pem");
+    assert!(plain.contains("certificates are for TLS: end the name with ?sslmode=require"), "{plain}");
+    // Who doesn't speak TLS is told so.
+    postgres.control_with("restart", "-c ssl=off");
+    let refused = asked(&secure, "server-ca.pem");
+    assert!(refused.starts_with("08001 "), "{refused}");
 }
 
 #[test]

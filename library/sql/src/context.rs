@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use drystone_component::Name;
 use drystone_kortex::composed::{SOME, count, only};
+use drystone_net::secure::Files;
 use drystone_reactor::Reactor;
 use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, Factory, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
@@ -70,9 +71,18 @@ impl Databases {
 
 /// Reads what BY says.
 fn options(kind: Kind, name: Name<'_>, hints: &Hints<'_>) -> Result<Options, String> {
-    let mut options = Options { connections: 4, timeout: 30_000, rows: 10_000, busy: 5_000, durable: true };
+    let mut options = Options {
+        connections: 4,
+        timeout: 30_000,
+        rows: 10_000,
+        busy: 5_000,
+        durable: true,
+        files: if kind == Kind::Postgres { Files::of(hints)? } else { Files::default() },
+    };
     let (factory, own): (&str, &[&str]) = match kind {
-        Kind::Postgres => ("postgres", &["connections", "timeout", "rows"]),
+        Kind::Postgres => {
+            ("postgres", &["connections", "timeout", "rows", "authority", "certificate", "key"])
+        }
         Kind::Sqlite => ("sqlite", &["connections", "timeout", "rows", "busy", "durable"]),
     };
     for factory in hints.factories.iter().filter(|it| it.name.eq_ignore_ascii_case(factory)) {

@@ -1,5 +1,7 @@
 //! What BY says about a database.
 
+use drystone_net::secure::Files;
+
 /// See the head of this file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
@@ -13,4 +15,6 @@ pub struct Options {
     pub busy: u64,
     /// What is committed is on the disk.
     pub durable: bool,
+    /// For TLS to a server.
+    pub files: Files,
 }

@@ -1,14 +1,16 @@
-//! PostgreSQL: a server, over TCP. All requests go to threads.
+//! PostgreSQL: a server, over TCP, with TLS if the name says `sslmode=require`. All requests go to threads.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use drystone_net::secure::{Dialer, Files};
 use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{FromSql, Kind, ToSql, Type};
 use postgres::{Client, Column, Config, Error, NoTls, RowIter};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::answer::{Answer, Columns, MOST, Rows};
 use crate::connection::{Connection, Database, State, Tried};
@@ -27,6 +29,7 @@ const IDLE: Duration = Duration::from_secs(1);
 /// A database at a server.
 pub struct Server {
     config: Config,
+    tls: Option<MakeRustlsConnect>,
     options: Options,
 }
 
@@ -37,11 +40,15 @@ impl Server {
     /// It isn't well-formed.
     pub fn new(name: &str, options: Options) -> Result<Server, String> {
         let mut config: Config = name.parse().map_err(|error: Error| said(&error))?;
-        if config.get_ssl_mode() == SslMode::Require {
-            return Err(
-                "TLS to PostgreSQL is not there: leave sslmode out, and use a network of your own".into()
-            );
-        }
+        let tls = match config.get_ssl_mode() {
+            SslMode::Require => {
+                Some(MakeRustlsConnect::new(Dialer::read(&options.files, &[])?.into_config()))
+            }
+            _ if options.files != Files::default() => {
+                return Err("certificates are for TLS: end the name with ?sslmode=require".into());
+            }
+            _ => None,
+        };
         let timeout = Duration::from_millis(options.timeout);
         let own = format!("-c statement_timeout={}", options.timeout);
         let given = config.get_options().map(|given| format!("{given} {own}")).unwrap_or(own);
@@ -51,11 +58,15 @@ impl Server {
         if config.get_application_name().is_none() {
             config.application_name("drystone");
         }
-        Ok(Server { config, options })
+        Ok(Server { config, tls, options })
     }
 
     fn connect(&self) -> Result<Client, Failure> {
-        self.config.connect(NoTls).map_err(|error| failure(&error, Failure::REFUSED))
+        let connected = match &self.tls {
+            Some(tls) => self.config.connect(tls.clone()),
+            None => self.config.connect(NoTls),
+        };
+        connected.map_err(|error| failure(&error, Failure::REFUSED))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use drystone_component::wire::put_opaque;
+use drystone_net::secure::Files;
 use tempfile::TempDir;
 
 use super::connection::{Connection, Database};
@@ -27,7 +28,14 @@ fn insert(sql: &str) -> Asked {
 /// A connection to a new file, or to one that is there.
 fn connection(folder: &TempDir) -> Box<dyn Connection> {
     let path = folder.path().join("t.db");
-    let options = Options { connections: 4, timeout: 500, rows: 100, busy: 300, durable: true };
+    let options = Options {
+        connections: 4,
+        timeout: 500,
+        rows: 100,
+        busy: 300,
+        durable: true,
+        files: Files::default(),
+    };
     File::new(path.to_str().expect("it is ASCII"), options).open().expect("it can be made")
 }
 

@@ -97,6 +97,11 @@ impl Dialer {
         Ok(Dialer(Arc::new(config)))
     }
 
+    /// For a library that makes its channels itself.
+    pub fn into_config(self) -> ClientConfig {
+        Arc::unwrap_or_clone(self.0)
+    }
+
     /// The channel of a connection to a host, which must have a certificate for that name or address.
     ///
     /// # Errors
