@@ -6,6 +6,8 @@
 
 use alloc::boxed::Box;
 
+use crate::interface::{Parameter, Type};
+
 /// A form. Texts that are none make its methods panic: forms come from compilers, never from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form<'a>(&'a str);
@@ -79,6 +81,22 @@ impl<'a> Form<'a> {
     /// The first form of a text.
     pub fn new(text: &'a str) -> Form<'a> {
         Form(&text[..length(text.as_bytes())])
+    }
+
+    /// What a parameter consists of.
+    ///
+    /// # Panics
+    /// It is a component.
+    pub fn of(parameter: &Parameter) -> Form<'_> {
+        Form(match parameter.ty {
+            Type::Boolean => "b",
+            Type::Character => "c",
+            Type::Integer => "i",
+            Type::Real => "r",
+            Type::Text => "t",
+            Type::Sequence => parameter.form.get(),
+            Type::Component => panic!("a component has no form"),
+        })
     }
 
     /// What the value is.
