@@ -24,6 +24,7 @@ mod calls;
 mod error;
 mod interface;
 mod line;
+mod values;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -39,6 +40,7 @@ pub use drystone_extension::composite;
 
 pub use self::calls::Calls;
 pub use self::error::Error;
+pub use self::values::{Listed, elements, held};
 
 use self::line::Line;
 
