@@ -18,6 +18,9 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! A record in a message is its fields, one value after the other. A sequence is held by a variable of the type
+//! `Text`: [`held`] makes its value, and [`elements`] reads it.
 #![forbid(unsafe_code)]
 
 mod calls;
