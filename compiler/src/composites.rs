@@ -22,7 +22,7 @@ pub fn with_interfaces(program: &Program) -> Cow<'_, Program> {
     let mut program = program.clone();
     for composite in &program.composites {
         let id = InterfaceId(program.interfaces.len() as u32);
-        program.interfaces.push(interface(&program.variables, composite));
+        program.interfaces.push(interface(&program, composite));
         let requires = &mut program.components[composite.component.index()].requires;
         requires.push(Facet { interface: id, cardinality: None });
     }
@@ -59,9 +59,9 @@ pub fn given(composite: &Composite) -> impl Iterator<Item = VariableId> {
         .map(|(id, _)| *id)
 }
 
-fn interface(variables: &[Variable], composite: &Composite) -> Interface {
+fn interface(program: &Program, composite: &Composite) -> Interface {
     let of = |id: VariableId| {
-        let variable = &variables[id.index()];
+        let variable = &program.variables[id.index()];
         (variable.name.clone(), variable.ty.clone())
     };
     let failure = [("fault", Type::Integer), ("location", Type::Integer), ("why", Type::Text)];
@@ -74,8 +74,8 @@ fn interface(variables: &[Variable], composite: &Composite) -> Interface {
     let message = |(name, direction, values): (&str, _, Vec<_>)| Message {
         name: name.into(),
         direction,
-        parameters: values.clone(),
-        values,
+        values: program.values_of(&values),
+        parameters: values,
     };
     let states = vec![
         State { transitions: vec![(RUN, 1)], may_end: true },

@@ -6,6 +6,8 @@
 
 use alloc::boxed::Box;
 
+use crate::interface::{Parameter, Type};
+
 /// A form. Texts that are none make its methods panic: forms come from compilers, never from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form<'a>(&'a str);
@@ -81,6 +83,38 @@ impl<'a> Form<'a> {
         Form(&text[..length(text.as_bytes())])
     }
 
+    /// The form that a text from outside is; `None`: it is none.
+    pub fn checked(text: &'a str) -> Option<Form<'a>> {
+        behind(text.as_bytes(), DEEPEST).is_some_and(<[u8]>::is_empty).then_some(Form(text))
+    }
+
+    /// What a parameter consists of.
+    ///
+    /// # Panics
+    /// It is a component.
+    pub fn of(parameter: &Parameter) -> Form<'_> {
+        let sequence = || Form(parameter.form.get());
+        assert!(parameter.ty != Type::Component, "a component has no form");
+        Form::plain(parameter.ty).unwrap_or_else(sequence)
+    }
+
+    /// The form of values of a type, where that says it: of all but sequences and components.
+    pub fn plain(ty: Type) -> Option<Form<'static>> {
+        Some(Form(match ty {
+            Type::Boolean => "b",
+            Type::Character => "c",
+            Type::Integer => "i",
+            Type::Real => "r",
+            Type::Text => "t",
+            Type::Sequence | Type::Component => return None,
+        }))
+    }
+
+    /// As text.
+    pub fn text(self) -> &'a str {
+        self.0
+    }
+
     /// What the value is.
     pub fn kind(self) -> Kind<'a> {
         match self.0.as_bytes()[0] {
@@ -135,6 +169,32 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
+/// How deep forms from outside may be.
+const DEEPEST: usize = 256;
+
+/// What follows behind the first form of a text; `None`: it doesn't begin with one.
+fn behind(text: &[u8], deepest: usize) -> Option<&[u8]> {
+    let (first, mut rest) = text.split_first()?;
+    match first {
+        b'b' | b'c' | b'i' | b'r' | b't' => Some(rest),
+        b'[' => behind(rest, deepest.checked_sub(1)?),
+        b'(' if rest.first() == Some(&b')') => Some(&rest[1..]),
+        b'(' => loop {
+            let colon = rest.iter().position(|byte| *byte == b':')?;
+            let is_name = rest[..colon].first().is_some_and(u8::is_ascii_alphabetic)
+                && rest[..colon].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+            let field = behind(&rest[colon + 1..], deepest.checked_sub(1)?).filter(|_| is_name)?;
+            let (next, more) = field.split_first()?;
+            match next {
+                b',' => rest = more,
+                b')' => return Some(more),
+                _ => return None,
+            }
+        },
+        _ => None,
+    }
+}
+
 /// How many bytes the first form takes.
 fn length(text: &[u8]) -> usize {
     match text[0] {
@@ -168,6 +228,19 @@ mod tests {
             }
             plain => alloc::format!("{plain:?}"),
         }
+    }
+
+    #[test]
+    fn what_is_no_form_is_found_out() {
+        for form in ["i", "[t", "()", "[(a:i,rest:[(),p:(x:r,y_2:[[t),last:b)"] {
+            assert_eq!(Form::checked(form), Some(Form(form)));
+            assert_eq!(Form::checked(&(String::from(form) + "i")), None, "{form} and more");
+            (0..form.len()).for_each(|end| assert_eq!(Form::checked(&form[..end]), None, "{form} to {end}"));
+        }
+        for text in ["x", "(i)", "(:i)", "(a:i;b:i)", "(a:i,)", "(1:i)", "(a.b:i)"] {
+            assert_eq!(Form::checked(text), None, "{text}");
+        }
+        assert_eq!(Form::checked(&("[".repeat(1_000_000) + "i")), None);
     }
 
     #[test]

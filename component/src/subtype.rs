@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::interface::Side;
+use crate::interface::{Side, Type};
 use crate::protocol::Protocol;
 
 /// Why a server's interface does not serve a client's: the shortest sequence of messages after which they differ, and
@@ -33,7 +33,8 @@ pub enum What {
     Unknown(u32),
     /// A message has other parameters at the client than at the server.
     Parameters(u32, u32),
-    /// A client's message carries a component, whose type is not known here; so the interfaces may differ in it.
+    /// A client's message carries a component or a sequence. What that consists of is not known here, so the interfaces
+    /// may differ in it.
     Carries(u32),
     /// The client may send a message that the server does not take there.
     ServerRefuses(u32),
@@ -188,7 +189,8 @@ impl<S: Protocol, C: Protocol> Both<'_, S, C> {
                 write!(f, "{} has {theirs} for the client and {ours} for the server", Spelled(client, m))
             }
             What::Carries(m) => {
-                write!(f, "{} carries a component, and the interfaces differ", Spelled(client, m))
+                let carried = client.types(m as usize).find(|ty| !ty.is_plain()).unwrap_or(Type::Component);
+                write!(f, "{} carries {carried}, and the interfaces differ", Spelled(client, m))
             }
             What::ServerRefuses(m) => {
                 write!(f, "the client may send {}, which the server does not take", Spelled(client, m))

@@ -45,7 +45,7 @@ pub use drystone_component::{Fingerprint, Formal, Passing, Type};
 pub use crate::failure::halt;
 pub use crate::platform::Waiter;
 pub use crate::values::{
-    Carried, Held, Parcel, Part, Putting, Reading, Taking, Text, Unmade, Value, Values, Writing,
+    Carried, Held, Parcel, Part, Putting, Reading, Taking, Text, Unmade, Value, Values, Writing, layout_of,
 };
 
 pub use asking::{Asks, Borrowed, Call, Method, receive};

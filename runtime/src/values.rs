@@ -25,7 +25,7 @@ use crate::text::{self, elsewhere};
 use crate::worker::heap_of;
 
 pub use self::carried::{Carried, Reading, Writing};
-use self::layouts::layout_of;
+pub use self::layouts::layout_of;
 
 /// A value to be sent.
 pub enum Value<'a> {

@@ -2,7 +2,7 @@
 
 import traceback
 
-from .xdr import BOOLEAN, CHARACTER, INTEGER, NAMES, REAL, TEXT, encode, opaque, word
+from .xdr import BOOLEAN, CHARACTER, INTEGER, NAMES, REAL, TEXT, SequenceOf, encode, opaque, word
 
 # Numbers of operations: docs/src/composite.md.
 NOT = {BOOLEAN: 2, INTEGER: 43}
@@ -195,6 +195,8 @@ def wanted(ty, value, where):
             value = float(value)
         if ty == CHARACTER and isinstance(value, (str, bytes)):
             return Expression(ty, word(ty) + encode(ty, value))
+        if isinstance(ty, SequenceOf):
+            return Expression(ty, word(TEXT) + encode(ty, value))
     value = literal(value)
     if value.ty != ty:
         raise TypeError(f"{where} takes {NAMES[ty]} here, not {NAMES[value.ty]}")
@@ -224,6 +226,8 @@ def binary(symbol, left, right):
 
 def compare(symbol, left, right):
     ty, left, right = pair(left, right, symbol)
+    if isinstance(ty, SequenceOf):
+        raise TypeError("sequences can't be compared at the server")
     kind = {REAL: 1, TEXT: 2}.get(ty, 0)
     return apply(BOOLEAN, 64 + 6 * kind + COMPARISONS.index(symbol), left, right)
 
@@ -282,7 +286,12 @@ def mul_wrap(left, right):
 
 
 def len_(value):
-    """The length of a TEXT in bytes."""
+    """The length of a TEXT in bytes, or the number of elements of a sequence."""
+    if isinstance(value, Expression) and isinstance(value.ty, SequenceOf):
+        # A TEXT holds it, which begins with that number.
+        held = Expression(TEXT, value.code, value.program)
+        bytes_ = [integer(held[index]) for index in range(4)]
+        return ((bytes_[0] * 256 + bytes_[1]) * 256 + bytes_[2]) * 256 + bytes_[3]
     return apply(INTEGER, LENGTH, wanted(TEXT, value, "len_"))
 
 

@@ -5,7 +5,8 @@ import functools
 import hashlib
 
 from .expressions import Array, Element, Expression, ProgramError, Variable, line, literal, wanted
-from .xdr import BOOLEAN, CHARACTER, INITIAL, INTEGER, NAMES, REAL, TEXT, Reader, encode, fits, word
+from .xdr import BOOLEAN, CHARACTER, INITIAL, INTEGER, NAMES, REAL, SEQUENCE, TEXT
+from .xdr import Reader, SequenceOf, check_fields, encode, fits, word
 
 MAGIC, VERSION = 0x436F6D70, 1
 NO_INDEX, ANY, FINISH = 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFE
@@ -58,7 +59,8 @@ class Program:
         if length is not None and not 0 < length < 2**31:
             raise ProgramError(f"an array can't have {length} elements")
         number = len(self.variables)
-        starts = given or (result and initial != INITIAL[ty])
+        # An empty sequence isn't an empty TEXT, in which sequences are held.
+        starts = given or (result and (isinstance(ty, SequenceOf) or initial != INITIAL[ty]))
         travels = 3 if starts and result else 1 if starts else 2 if result else 0
         self.variables.append((ty, length, travels, initial))
         return Array(self, number, ty, length) if length else Variable(self, number, ty)
@@ -78,6 +80,14 @@ class Program:
             code += word(len(arguments)) + b"".join(self._place(it) for it in arguments)
         self.calls.append(code)
         return len(self.calls) - 1
+
+    def evaluated(self, ty, value):
+        """The value of an expression in a variable: what is none is assigned to a new one."""
+        if isinstance(value, Variable):
+            return value
+        variable = self.variable(ty, INITIAL[ty])
+        variable.set(value)
+        return variable
 
     def _place(self, argument):
         """A variable; or an element of an array, with a variable as the index."""
@@ -172,7 +182,7 @@ class Program:
         code += b"".join(interface.fingerprint for _, interface in self.communications)
         code += word(len(self.variables))
         for ty, length, travels, initial in self.variables:
-            code += word(ty) + word(length or 0) + word(travels)
+            code += word(TEXT if isinstance(ty, SequenceOf) else ty) + word(length or 0) + word(travels)
             code += encode(ty, initial) if travels == 0 else b""
         code += word(len(self.calls)) + b"".join(self.calls)
         return code + word(0) + sequence(self.blocks[0])
@@ -183,8 +193,9 @@ class Program:
 
     def table(self, values):
         """The values that are shipped with it."""
-        if any(not isinstance(it, Variable) for it in values):
+        if any(not isinstance(it, (Variable, Record)) for it in values):
             raise ProgramError("values are given for variables: {variable: value}")
+        values = dict(pair for it, value in values.items() for pair in self._given(it, value))
         if any(it.program is not self for it in values):
             raise ProgramError("a value was given for a variable of another program")
         values = {it.number: value for it, value in values.items()}
@@ -200,6 +211,14 @@ class Program:
         if values:
             raise ProgramError("a value was given for a variable that isn't given=True")
         return table
+
+    def _given(self, variable, value):
+        """The variables of a record, with their values."""
+        if isinstance(variable, Variable):
+            return [(variable, value)]
+        check_fields(variable.fields, value, "a record")
+        return [pair for name, field in variable.fields.items() if name in value
+                for pair in self._given(field, value[name])]
 
     def results(self, table):
         """The values that come back."""
@@ -224,6 +243,8 @@ class Results:
         self.program, self.values = program, values
 
     def __getitem__(self, variable):
+        if isinstance(variable, Record):
+            return {name: self[field] for name, field in variable.fields.items()}
         if not isinstance(variable, Variable):
             raise KeyError("results are asked for by their variables: results[variable]")
         if variable.program is not self.program:
@@ -231,6 +252,63 @@ class Results:
         if variable.number not in self.values:
             raise KeyError("the variable is no result: make it with result=True")
         return self.values[variable.number]
+
+
+class Record:
+    """A record: a variable for each of its fields, `record["field"]`."""
+
+    def __init__(self, program, fields):
+        self.program, self.fields = program, fields
+
+    def __getitem__(self, name):
+        if name not in self.fields:
+            raise KeyError(f"there is no field {name}; there are {', '.join(self.fields) or 'none'}")
+        return self.fields[name]
+
+    def __setitem__(self, name, value):
+        # `r["n"] += 1` has changed the variable already.
+        if value is not self[name]:
+            self[name].set(value)
+
+    def set(self, value):
+        """Assigns a record, or a dictionary of fields. Fields that are not in it get their initial values."""
+        pairs = [(field, self._copy(field.ty, value)) for field, value in self._pairs(value, "set")]
+        for field, value in pairs:
+            field.set(value)
+
+    def _copy(self, ty, value):
+        """A value that assignments to fields don't change."""
+        copy = self.program.variable(ty, INITIAL[ty])
+        copy.set(value)
+        return copy
+
+    def _pairs(self, value, where):
+        """Its variables, each with its part of a value."""
+        if isinstance(value, Record):
+            value = value.fields
+        check_fields(self.fields, value, where)
+        for name, field in self.fields.items():
+            at = f"{where}.{name}"
+            if isinstance(field, Record):
+                yield from field._pairs(value.get(name, {}), at)
+            else:
+                yield field, wanted(field.ty, value.get(name, INITIAL[field.ty]), at)
+
+
+def members(parameters):
+    """The parameters of a message by their names: types, and dictionaries for records."""
+    all = {}
+    for path, ty in parameters:
+        *records, name = path.split(".")
+        within = all
+        for record in records:
+            within = within.setdefault(record, {})
+        within[name] = ty
+    return all
+
+
+def name_of(ty):
+    return "a record" if isinstance(ty, dict) else NAMES[ty]
 
 
 class Communication:
@@ -245,7 +323,7 @@ class Communication:
         number = self._find(message)
         _, sender, parameters = self._interface.messages[number]
         make = self._receive if sender else self._send
-        return lambda *values: make(message, number, parameters, values)
+        return lambda *values: make(message, number, members(parameters), values)
 
     def _find(self, message):
         names = [it[0] for it in self._interface.messages]
@@ -253,40 +331,72 @@ class Communication:
             raise AttributeError(f"{self._name} has no message {message}; it has {', '.join(names)}")
         return names.index(message)
 
+    def variable(self, message, parameter, given=False, result=False):
+        """A variable for a parameter of a message: a Record, if that is a record."""
+        parameters = members(self._interface.messages[self._find(message)][2])
+        if parameter not in parameters:
+            raise ProgramError(f"{message} has no parameter {parameter}; it has {', '.join(parameters) or 'none'}")
+        return self._new(parameters[parameter], given=given, result=result)
+
+    def _new(self, ty, **how):
+        if isinstance(ty, dict):
+            return Record(self._program, {name: self._new(it, **how) for name, it in ty.items()})
+        if ty == SEQUENCE:
+            raise ProgramError("the server doesn't say what its sequences consist of")
+        return self._program.variable(ty, INITIAL[ty], **how)
+
     def _send(self, message, number, parameters, values):
         self._counted(message, parameters, values)
+        arguments = []
+        for (name, ty), value in zip(parameters.items(), values):
+            self._flatten(ty, value, f"{message}'s {name}", arguments)
         program = self._program
-        arguments = [self._variable(ty, wanted(ty, value, f"{message}'s {name}"))
-                     for (name, ty), value in zip(parameters, values)]
         program.command(word(7) + word(program.call(self._number, SEND, number, arguments)))
+
+    def _flatten(self, ty, value, where, arguments):
+        """Adds the variables that hold a value, of a record one for each field."""
+        if not isinstance(ty, dict):
+            return arguments.append(self._variable(ty, wanted(ty, value, where)))
+        if isinstance(value, Record):
+            value = value.fields
+        check_fields(ty, value, where)
+        for name, it in ty.items():
+            missing = {} if isinstance(it, dict) else INITIAL[it]
+            self._flatten(it, value.get(name, missing), f"{where}.{name}", arguments)
 
     def _variable(self, ty, value):
         """Arguments must be variables: other expressions are assigned to new ones."""
-        if isinstance(value, Variable):
-            return value
-        variable = self._program.variable(ty, INITIAL[ty])
-        variable.set(value)
-        return variable
+        return self._program.evaluated(ty, value)
 
     def _receive(self, message, number, parameters, values):
         program = self._program
         if not values:
-            values = [program.variable(ty, INITIAL[ty]) for _, ty in parameters]
+            values = [self._new(ty) for ty in parameters.values()]
         self._counted(message, parameters, values)
         places = []
-        for (name, ty), value in zip(parameters, values):
-            is_place = isinstance(value, Element) or isinstance(value, Variable) and not value.length
-            if not is_place or value.ty != ty:
-                raise ProgramError(f"{message}'s {name} goes into a variable of type {NAMES[ty]}")
-            if isinstance(value, Element):
-                value = Element(value.array, self._variable(INTEGER, value.index))
-            places.append(value)
+        for (name, ty), value in zip(parameters.items(), values):
+            self._places(ty, value, f"{message}'s {name}", places)
         program.command(word(7) + word(program.call(self._number, RECEIVE, number, places)))
         return values[0] if len(values) == 1 else tuple(values)
 
+    def _places(self, ty, value, where, places):
+        """Adds the variables into which a value goes, of a record one for each field."""
+        if isinstance(ty, dict):
+            if not isinstance(value, Record) or list(value.fields) != list(ty):
+                raise ProgramError(f"{where} goes into a record with the fields {', '.join(ty)}")
+            for name, it in ty.items():
+                self._places(it, value.fields[name], f"{where}.{name}", places)
+            return
+        is_place = isinstance(value, Element) or isinstance(value, Variable) and not value.length
+        if not is_place or value.ty != ty:
+            raise ProgramError(f"{where} goes into a variable of type {NAMES[ty]}")
+        if isinstance(value, Element):
+            value = Element(value.array, self._variable(INTEGER, value.index))
+        places.append(value)
+
     def _counted(self, message, parameters, values):
         if len(values) != len(parameters):
-            takes = ", ".join(f"{name}: {NAMES[ty]}" for name, ty in parameters)
+            takes = ", ".join(f"{name}: {name_of(ty)}" for name, ty in parameters.items())
             raise ProgramError(f"{message}({takes}) got {len(values)} values")
 
     def _test(self, kind, number):

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from .expressions import ProgramError
 from .program import Program
-from .xdr import Reader, as_bytes, opaque, word
+from .xdr import SEQUENCE, Reader, as_bytes, opaque, type_of, word
 
-HELLO, OPEN, ACCEPTED, MESSAGE, CREDIT, CLOSE, DESCRIBE, DESCRIPTION, PING, PONG, FAREWELL = range(1, 12)
+HELLO, OPEN, ACCEPTED, MESSAGE, CREDIT, CLOSE, DESCRIBE, DESCRIPTION, PING, PONG, FAREWELL, FORMS = range(1, 13)
 MAGIC = 0x44727973
 SERVICE = b"drystone:composite"
 # This side's limits: messages, bytes, the largest message, communications.
@@ -37,16 +37,18 @@ class Stopped(Exception):
 
 
 class Interface:
-    """The interface exported under a name, as the server describes it."""
+    """The interface exported under a name, as the server describes it; `forms` says what its sequences consist of."""
 
-    def __init__(self, data):
-        reader = Reader(data)
+    def __init__(self, data, forms=b""):
+        reader, forms = Reader(data), Reader(forms)
         self.name = reader.opaque().decode()
         self.fingerprint = reader.bytes(16)
         self.messages = []
         for _ in range(reader.word()):
             name, sender = reader.opaque().decode(), reader.word()
             parameters = [(reader.opaque().decode(), reader.word()) for _ in range(reader.word())]
+            if forms.data:
+                parameters = [(it, type_of(forms.opaque().decode()) if ty == SEQUENCE else ty) for it, ty in parameters]
             self.messages.append((name, sender, parameters))
 
 
@@ -99,7 +101,7 @@ class Server:
                 raise Lost(body.decode(errors="replace"))
             if kind == PING:
                 self.send(PONG, 0, 0, body)
-            elif kind <= FAREWELL and kind not in (CREDIT, PONG):
+            elif kind <= FORMS and kind not in (CREDIT, PONG):
                 return kind, number, communication, body
 
     @contextlib.contextmanager
@@ -117,10 +119,13 @@ class Server:
         if name not in self.interfaces:
             with self.alone():
                 self.send(DESCRIBE, 0, 1, as_bytes(name))
-                _, failed, _, body = self.frame()
+                kind, failed, _, body = self.frame()
+                forms = b""
+                if kind == FORMS:
+                    forms, (_, failed, _, body) = body, self.frame()
             if failed:
                 raise Refused(f"{name}: {body.decode(errors='replace')}")
-            self.interfaces[name] = Interface(body)
+            self.interfaces[name] = Interface(body, forms)
         return self.interfaces[name]
 
     def program(self):

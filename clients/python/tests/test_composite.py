@@ -103,6 +103,115 @@ class Composite(unittest.TestCase):
         self.assertEqual([results[it] for it in (n, x, *all)], [42, 1.5, True, True, False])
         self.assertRaises(TypeError, lambda: list(program.text()))
 
+    POINT = {"x": 0, "at": {"name": b"", "known": False}, "weight": 0.0}
+    NOTHING = {}
+
+    def entry(self, key, sizes, **fields):
+        at = {"name": fields.get("name", b""), "known": False, "no": {}}
+        p = {"x": fields.get("x", 0), "at": at, "weight": fields.get("weight", 0.0)}
+        return {"key": key, "sizes": sizes, "no": {}, "p": p, "c": b"\0"}
+
+    def test_records_are_dictionaries_and_sequences_are_lists(self):
+        program = self.server.program()
+        shapes = program.use("shapes")
+        p = shapes.variable("Put", "p", given=True, result=True)
+        all = shapes.variable("Got", "all", given=True, result=True)
+        count = program.integer(result=True)
+        with program.repeat(2):
+            shapes.Put(p, all)
+            shapes.Got(all, p)
+        count.set(drystone.len_(all))
+        p["weight"] += 1.0
+        results = program.run({p: {"x": 7, "at": {"name": "here"}, "weight": 2}, all: [{"key": "k", "sizes": [1]}]})
+        self.assertEqual(results[count], 3)
+        self.assertEqual(results[p], {"x": 3, "at": {"name": b"here", "known": False}, "weight": 3.0})
+        seen = self.entry(b"here", [2, -1], x=2, name=b"here", weight=2.0)
+        seen["p"]["at"]["known"] = True
+        first = self.entry(b"here", [7, -1], x=7, name=b"here", weight=2.0)
+        self.assertEqual(results[all], [self.entry(b"k", [1]), first, seen])
+        results = program.run({p: {}})
+        self.assertEqual((results[count], results[p]["x"]), (2, 2))
+
+    def test_fields_may_be_expressions_and_new_variables_take_what_comes(self):
+        program = self.server.program()
+        shapes, n = program.use("shapes"), program.integer(4, result=True)
+        shapes.Put({"x": n * 2, "at": {"name": drystone.text(n)}}, [])
+        all, p = shapes.Got()
+        p.set({"x": p["weight"].program.integer(5) + n, "at": p["at"]})
+        n.set(p["x"] + drystone.len_(all))
+        mine = shapes.variable("Got", "all", result=True)
+        mine.set(all)
+        empty = shapes.variable("Got", "all", result=True)
+        q = shapes.variable("Got", "p", result=True)
+        q.set(p)
+        results = program.run()
+        self.assertEqual(results[n], 10)
+        self.assertEqual(results[mine], [self.entry(b"4", [8, -1], x=8, name=b"4")])
+        self.assertEqual((results[empty], results[q]["at"]["name"]), ([], b"4"))
+
+    def test_assigning_a_record_uses_its_old_values(self):
+        program = self.server.program()
+        count, shapes = program.use("count"), program.use("shapes")
+        p = shapes.variable("Put", "p", given=True, result=True)
+        p.set({"x": drystone.integer(p["weight"]), "weight": drystone.real(p["x"]), "at": {"name": "new"}})
+        results = program.run({p: {"x": 3, "weight": 1.5, "at": {"known": True}}})
+        self.assertEqual(results[p], {"x": 1, "weight": 3.0, "at": {"name": b"new", "known": False}})
+
+    def test_sequences_may_be_deep_long_and_empty(self):
+        program = self.server.program()
+        shapes = program.use("shapes")
+        x = shapes.variable("Deep", "x", given=True, result=True)
+        e = shapes.variable("Deep", "e", given=True, result=True)
+        shapes.Deep(x, e)
+        shapes.Back(x, e)
+        for deep in ([], [[]], [[[1.5, 2], []], [], [[-0.5]]]):
+            results = program.run({x: deep, e: [{}] * len(deep)})
+            self.assertEqual((results[x], results[e]), (deep + [[]], [{}] * (len(deep) + 1)))
+        program = self.server.program()
+        shapes = program.use("shapes")
+        shapes.Many(100_000)
+        numbers = shapes.variable("Numbers", "all", result=True)
+        shapes.Numbers(numbers)
+        self.assertEqual(program.run()[numbers], [0] * 99_999 + [100_000])
+
+    def test_wrong_records_and_sequences_are_refused_here(self):
+        program = self.server.program()
+        shapes = program.use("shapes")
+        for p, all, why in (
+            ({"z": 1}, [], "Put's p has no field z; it has x, at, weight"),
+            ({"at": 1}, [], "Put's p.at: 1 is no dictionary"),
+            (5, [], "Put's p: 5 is no dictionary"),
+            ({"x": "a"}, [], "Put's p.x takes INTEGER here, not TEXT"),
+            ({}, [{"key": 1}], r"a sequence\[0\].key: 1 is no TEXT"),
+            ({}, [{"sizes": [0, 0.5]}], r"a sequence\[0\].sizes\[1\]: 0.5 is no INTEGER"),
+            ({}, [{"name": 1}], r"a sequence\[0\] has no field name"),
+            ({}, {}, "is no list|is no value|no SEQUENCE"),
+            ({}, "text", "is no list|SEQUENCE"),
+        ):
+            self.assertRaisesRegex(TypeError, why, shapes.Put, p, all)
+        all, n = shapes.variable("Got", "all"), program.integer()
+        self.assertRaisesRegex(TypeError, "can't be compared", lambda: all == all)
+        self.assertRaises(TypeError, lambda: all + all)
+        self.assertRaises(TypeError, lambda: all[0])
+        self.assertRaises(TypeError, all.set, shapes.variable("Deep", "x"))
+        self.assertRaisesRegex(drystone.ProgramError, "Got's p goes into a record", shapes.Got, all, n)
+        self.assertRaisesRegex(drystone.ProgramError, r"Put\(p: a record, all: SEQUENCE\) got 1", shapes.Put, {})
+        self.assertRaisesRegex(drystone.ProgramError, "has no parameter q; it has p, all", shapes.variable, "Put", "q")
+        self.assertRaises(KeyError, lambda: shapes.variable("Put", "p")["y"])
+
+    def test_what_is_no_sequence_stops_only_the_program(self):
+        for garbage in (b"", b"\0\0\0", b"\xff" * 4, b"\0\0\0\1", b"\0\0\0\0\0\0\0\0", b"\0\0\0\1\0\0\0\xff"):
+            program = self.server.program()
+            shapes, held = program.use("shapes"), program.text(garbage)
+            fields = [program.integer(), program.text(), program.boolean(), program.real()]
+            call = program.call(shapes._number, 0, shapes._find("Put"), [*fields, held])
+            program.command(word(7) + word(call))
+            with self.assertRaises(drystone.Stopped) as stopped:
+                program.run()
+            self.assertEqual(stopped.exception.fault, 4, str(stopped.exception))
+        program, n = self.counting(1)
+        self.assertEqual(program.run({n: 1})[n], 2)
+
     def test_who_says_nothing_is_no_program(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             port = silent.getsockname()[1]

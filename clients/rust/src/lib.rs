@@ -18,12 +18,16 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! A record in a message is its fields, one value after the other. A sequence is held by a variable of the type
+//! `Text`: [`held`] makes its value, and [`elements`] reads it.
 #![forbid(unsafe_code)]
 
 mod calls;
 mod error;
 mod interface;
 mod line;
+mod values;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -39,6 +43,7 @@ pub use drystone_extension::composite;
 
 pub use self::calls::Calls;
 pub use self::error::Error;
+pub use self::values::{Listed, elements, held};
 
 use self::line::Line;
 

@@ -23,22 +23,22 @@ pub fn encoded(
     locate: &mut dyn FnMut(Span) -> u32,
 ) -> Vec<u8> {
     let communications = |channel: &Channel| composite.number_of(channel).map(|number| number as u32);
-    let mut maker = Maker::new(&communications, locate);
+    let mut maker = Maker::new(program, &communications, locate);
     for channel in &composite.channels {
         maker.made.add_communication(Fingerprint::of(&program.identity(channel.interface)));
     }
     for &(id, travels) in &composite.variables {
-        let travels = match travels {
-            Travels::In => composite::Travels::In,
-            Travels::Out => composite::Travels::Out,
-            Travels::Both => composite::Travels::Both,
-            Travels::Not => {
-                let ty = model_type(&program.variables[id.index()].ty);
-                composite::Travels::Not(Value::initial(ty))
-            }
-        };
-        let number = maker.made.add_variable(model_type(&program.variables[id.index()].ty), None, travels);
-        maker.numbers.insert(id, number);
+        let first = maker.made.variables.len() as u32;
+        for ty in maker.values_in(&program.variables[id.index()].ty) {
+            let travels = match travels {
+                Travels::In => composite::Travels::In,
+                Travels::Out => composite::Travels::Out,
+                Travels::Both => composite::Travels::Both,
+                Travels::Not => composite::Travels::Not(initial(&ty)),
+            };
+            maker.made.add_variable(held_as(&ty), None, travels);
+        }
+        maker.numbers.insert(id, first);
     }
     let mut commands = maker.block(block);
     for communication in 0..composite.channels.len() as u32 {
@@ -57,11 +57,11 @@ pub fn responder(program: &Program, component: ComponentId, number: usize) -> Ve
     let (interface, fingerprint) = (&program.interfaces[id.index()], Fingerprint::of(&program.identity(id)));
     let service = |channel: &Channel| matches!(channel.kind, ChannelKind::Service).then_some(0);
     let nowhere = &mut |_| 0;
-    let mut maker = Maker::new(&service, nowhere);
+    let mut maker = Maker::new(program, &service, nowhere);
     maker.has_room = false;
     maker.made.add_communication(fingerprint);
     for id in kept.iter().chain(&implementation.variables) {
-        let number = maker.own_variable(model_type(&program.variables[id.index()].ty));
+        let number = maker.own_variable(&program.variables[id.index()].ty);
         maker.numbers.insert(*id, number);
     }
     maker.made.code = Code::Tree(Command::Sequence(maker.block(&implementation.body)));
@@ -74,10 +74,11 @@ pub fn responder(program: &Program, component: ComponentId, number: usize) -> Ve
 }
 
 struct Maker<'a> {
+    program: &'a Program,
     /// The number of the communication of a channel.
     communications: &'a dyn Fn(&Channel) -> Option<u32>,
     made: composite::Program,
-    /// Of the block's variables.
+    /// Of the block's variables. A record's values have variables of their own, which follow one another.
     numbers: HashMap<VariableId, u32>,
     /// Of those in which what a message takes is computed: by its place and type.
     spare: HashMap<(usize, model::Type), u32>,
@@ -90,6 +91,7 @@ struct Maker<'a> {
 
 impl<'a> Maker<'a> {
     fn new(
+        program: &'a Program,
         communications: &'a dyn Fn(&Channel) -> Option<u32>,
         locate: &'a mut dyn FnMut(Span) -> u32,
     ) -> Maker<'a> {
@@ -100,7 +102,7 @@ impl<'a> Maker<'a> {
             code: Code::Tree(Command::Stop),
         };
         let (numbers, spare, first) = Default::default();
-        Maker { communications, made, numbers, spare, has_room: true, first, locate }
+        Maker { program, communications, made, numbers, spare, has_room: true, first, locate }
     }
 
     fn block(&mut self, block: &Block) -> Vec<Command> {
@@ -121,6 +123,9 @@ impl<'a> Maker<'a> {
         use StatementKind::*;
         let span = statement.span;
         match &statement.kind {
+            Assign(target, value) if matches!(target.ty, Type::Record(_)) => {
+                self.assign_record(target, value)
+            }
             Assign(target, value) => {
                 let (mut commands, value) = self.whole(value);
                 commands.push(self.assign(target, value));
@@ -135,16 +140,16 @@ impl<'a> Maker<'a> {
             }
             Send { channel, message, arguments } => {
                 let mut commands = Vec::new();
-                let numbered = arguments.iter().enumerate();
-                let arguments =
-                    numbered.map(|(place, argument)| self.argument(place, argument, &mut commands)).collect();
+                let mut given = Vec::new();
+                arguments.iter().for_each(|argument| self.argument(argument, &mut given, &mut commands));
+                let arguments = given;
                 let action = Action::Send { message: *message as u32, arguments };
                 commands.push(self.call(self.communication(channel), action, span));
                 commands
             }
             Receive { channel, message, targets } => {
                 let mut commands = Vec::new();
-                let results = targets.iter().map(|target| self.result(target, &mut commands)).collect();
+                let results = targets.iter().flat_map(|target| self.results(target, &mut commands)).collect();
                 let action = Action::Receive { message: *message as u32, results };
                 commands.insert(0, self.call(self.communication(channel), action, span));
                 commands
@@ -230,7 +235,7 @@ impl<'a> Maker<'a> {
         if matches!(tree, Tree::Variable(_)) {
             return (tree, value.ty.clone());
         }
-        let variable = self.spare_variable(usize::MAX, model_type(&value.ty));
+        let variable = self.spare_variable(usize::MAX, &value.ty);
         before.push(Command::Assign(variable, tree));
         (Tree::Variable(variable), value.ty.clone())
     }
@@ -239,7 +244,8 @@ impl<'a> Maker<'a> {
     fn arrived(&mut self, communication: u32, branch: &Arrival) -> Command {
         let mut commands = Vec::new();
         if let Some(message) = branch.message {
-            let results = branch.targets.iter().map(|target| self.number(target).into()).collect();
+            let results = branch.targets.iter().flat_map(|target| self.numbers_of(target)).map(Cell::from);
+            let results = results.collect();
             let action = Action::Receive { message: message as u32, results };
             commands.push(self.call(communication, action, branch.span));
         }
@@ -265,12 +271,51 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Of a variable.
+    /// Assigns a record. What may depend on its old values is computed before the first of them changes.
+    fn assign_record(&mut self, target: &Place, value: &Expression) -> Vec<Command> {
+        let values = self.values(value);
+        let mut commands = std::mem::take(&mut self.first);
+        let (numbers, types) = (self.numbers_of(target), self.values_in(&target.ty));
+        let mut last = Vec::new();
+        for (index, (value, number)) in values.into_iter().zip(numbers.clone()).enumerate() {
+            let value = match value {
+                Tree::Variable(other) if !numbers.contains(&other) => Tree::Variable(other),
+                value if constant_of(&value).is_some() => value,
+                value => {
+                    let spare = self.spare_variable(index, &types[index]);
+                    commands.push(Command::Assign(spare, value));
+                    Tree::Variable(spare)
+                }
+            };
+            last.push(Command::Assign(number, value));
+        }
+        commands.extend(last);
+        commands
+    }
+
+    /// Of a variable, or of a field that is no record.
     fn number(&self, place: &Place) -> u32 {
         match &place.kind {
             PlaceKind::Variable(id) => self.numbers[id],
+            PlaceKind::Field(record, field) => {
+                let Type::Record(id) = &record.ty else { unreachable!("a field is a record's") };
+                let before = &self.program.records[id.index()].fields[..*field];
+                self.number(record) + self.program.values_of(before).len() as u32
+            }
             other => unreachable!("the checker lets no {other:?} be shipped"),
         }
+    }
+
+    /// Of the values of a variable or field.
+    fn numbers_of(&self, place: &Place) -> std::ops::Range<u32> {
+        let first = self.number(place);
+        first..first + self.values_in(&place.ty).len() as u32
+    }
+
+    /// The types of the values that a value consists of.
+    fn values_in(&self, ty: &Type) -> Vec<Type> {
+        let values = self.program.values_of(&[(String::new(), ty.clone())]);
+        values.into_iter().map(|(_, ty)| ty).collect()
     }
 
     fn communication(&self, channel: &Channel) -> u32 {
@@ -286,45 +331,70 @@ impl<'a> Maker<'a> {
         self.made.add_call(Call { communication, action, location })
     }
 
-    /// What a message takes; `before` is done before it is sent.
-    fn argument(&mut self, place: usize, argument: &Argument, before: &mut Vec<Command>) -> Cell {
+    /// What a message takes is added to `given`; `before` is done before it is sent.
+    fn argument(&mut self, argument: &Argument, given: &mut Vec<Cell>, before: &mut Vec<Command>) {
         let Argument::Value(value) = argument else {
             unreachable!("the checker lets no component be shipped")
         };
-        if let ExpressionKind::Read(Place { kind: PlaceKind::Variable(id), .. }) = &value.kind {
-            return self.numbers[id].into();
+        let values = self.values(value);
+        before.append(&mut self.first);
+        for (tree, ty) in values.into_iter().zip(self.values_in(&value.ty)) {
+            let variable = match tree {
+                Tree::Variable(variable) => variable,
+                tree => match constant_of(&tree).filter(|_| self.has_room) {
+                    Some(constant) => {
+                        self.made.add_variable(held_as(&ty), None, composite::Travels::Not(constant))
+                    }
+                    None => {
+                        let variable = self.spare_variable(given.len(), &ty);
+                        before.push(Command::Assign(variable, tree));
+                        variable
+                    }
+                },
+            };
+            given.push(variable.into());
         }
-        let (first, tree) = self.whole(value);
-        before.extend(first);
-        let ty = model_type(&value.ty);
-        if self.has_room
-            && let Some(constant) = constant(&tree)
-        {
-            return self.made.add_variable(ty, None, composite::Travels::Not(constant)).into();
-        }
-        let variable = self.spare_variable(place, ty);
-        before.push(Command::Assign(variable, tree));
-        variable.into()
     }
 
     /// Where what a message brings goes; `then` is done when it has come.
-    fn result(&mut self, target: &Place, then: &mut Vec<Command>) -> Cell {
-        if let PlaceKind::Variable(id) = &target.kind {
-            return self.numbers[id].into();
+    fn results(&mut self, target: &Place, then: &mut Vec<Command>) -> Vec<Cell> {
+        if let PlaceKind::Variable(_) | PlaceKind::Field(..) = &target.kind {
+            return self.numbers_of(target).map(Cell::from).collect();
         }
-        let variable = self.own_variable(model_type(&target.ty));
+        let variable = self.own_variable(&target.ty);
         then.push(self.assign(target, Tree::Variable(variable)));
-        variable.into()
+        vec![variable.into()]
     }
 
-    fn spare_variable(&mut self, place: usize, ty: model::Type) -> u32 {
-        let variable = self.spare.get(&(place, ty)).copied().unwrap_or_else(|| self.own_variable(ty));
-        self.spare.insert((place, ty), variable);
+    fn spare_variable(&mut self, place: usize, ty: &Type) -> u32 {
+        let key = (place, held_as(ty));
+        let variable = self.spare.get(&key).copied().unwrap_or_else(|| self.own_variable(ty));
+        self.spare.insert(key, variable);
         variable
     }
 
-    fn own_variable(&mut self, ty: model::Type) -> u32 {
-        self.made.add_variable(ty, None, composite::Travels::Not(Value::initial(ty)))
+    fn own_variable(&mut self, ty: &Type) -> u32 {
+        self.made.add_variable(held_as(ty), None, composite::Travels::Not(initial(ty)))
+    }
+
+    /// The values of an expression: of a record those of its fields.
+    fn values(&mut self, expression: &Expression) -> Vec<Tree> {
+        let Type::Record(id) = &expression.ty else { return vec![self.expression(expression)] };
+        match &expression.kind {
+            ExpressionKind::Read(place) => self.numbers_of(place).map(Tree::Variable).collect(),
+            ExpressionKind::Record(given) => {
+                let given: HashMap<usize, Vec<Tree>> =
+                    given.iter().map(|(field, value)| (*field, self.values(value))).collect();
+                let fields = self.program.records[id.index()].fields.iter().enumerate();
+                let value = |(field, (_, ty)): (usize, &(String, Type))| match given.get(&field) {
+                    Some(values) => values.clone(),
+                    None => self.values_in(ty).iter().map(|ty| constant(initial(ty))).collect(),
+                };
+                fields.flat_map(value).collect()
+            }
+            ExpressionKind::Locked(_, inner) => self.values(inner),
+            other => unreachable!("the checker lets no {other:?} be shipped"),
+        }
     }
 
     fn expression(&mut self, expression: &Expression) -> Tree {
@@ -335,6 +405,7 @@ impl<'a> Maker<'a> {
             Integer(value) => Tree::Integer(*value),
             Real(value) => Tree::Real(*value),
             ExpressionKind::Text(value) => Tree::Text(composite::Text::from(value.clone())),
+            List(_) => constant(initial(&expression.ty)),
             Read(place) => match &place.kind {
                 PlaceKind::Character(id, index) => {
                     let text = Tree::Variable(self.numbers[id]);
@@ -364,13 +435,14 @@ impl<'a> Maker<'a> {
                 let head = apply(Operation::Concatenate, vec![length, colon]);
                 apply(Operation::Concatenate, vec![head, text])
             }
+            Builtin(self::Builtin::Elements, arguments) => elements(&self.expression(&arguments[0])),
             Builtin(function, arguments) => {
                 let arguments: Vec<_> = arguments.iter().collect();
                 self.apply(builtin(*function), &arguments, expression.span)
             }
             Number(text, place) => {
                 let (text, variable) = (self.expression(text), self.number(place));
-                let is = self.own_variable(model::Type::Boolean);
+                let is = self.own_variable(&Type::Boolean);
                 self.first.push(Command::Number { text, variable, is });
                 Tree::Variable(is)
             }
@@ -424,7 +496,46 @@ fn any(mut conditions: Vec<Tree>) -> Tree {
     Tree::Apply(Operation::Or, vec![any(conditions), any(half)], 0)
 }
 
-fn constant(tree: &Tree) -> Option<Value> {
+/// How many elements a sequence has: the first word of its bytes.
+fn elements(sequence: &Tree) -> Tree {
+    let apply = |operation, operands| Tree::Apply(operation, operands, 0);
+    let [a, b, c, d] = [24, 16, 8, 0].map(|bits| {
+        let byte = apply(Operation::ByteOf, vec![sequence.clone(), Tree::Integer(3 - bits / 8)]);
+        let byte = apply(Operation::CharacterToInteger, vec![byte]);
+        apply(Operation::Multiply, vec![byte, Tree::Integer(1 << bits)])
+    });
+    let high = apply(Operation::Add, vec![a, b]);
+    let low = apply(Operation::Add, vec![c, d]);
+    apply(Operation::Add, vec![high, low])
+}
+
+/// The type of the variable that holds a value which is no record. A sequence is held as it is in messages.
+fn held_as(ty: &Type) -> model::Type {
+    match model_type(ty) {
+        model::Type::Sequence => model::Type::Text,
+        plain => plain,
+    }
+}
+
+/// What a variable begins with.
+fn initial(ty: &Type) -> Value {
+    match ty {
+        Type::Sequence(_) => Value::Text(Text::from(&[0; 4][..])),
+        plain => Value::initial(model_type(plain)),
+    }
+}
+
+fn constant(value: Value) -> Tree {
+    match value {
+        Value::Boolean(value) => Tree::Boolean(value),
+        Value::Character(value) => Tree::Character(value),
+        Value::Integer(value) => Tree::Integer(value),
+        Value::Real(value) => Tree::Real(value),
+        Value::Text(value) => Tree::Text(value),
+    }
+}
+
+fn constant_of(tree: &Tree) -> Option<Value> {
     Some(match tree {
         Tree::Boolean(value) => Value::Boolean(*value),
         Tree::Character(value) => Value::Character(*value),

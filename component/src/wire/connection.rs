@@ -123,6 +123,8 @@ pub struct Connection {
     /// Requests that the other side has not answered.
     requests: VecDeque<u32>,
     last_request: u32,
+    /// What the sequences of the next description consist of.
+    forms: Vec<u8>,
     failure: Option<String>,
 }
 
@@ -170,6 +172,7 @@ impl Connection {
             blocked: Vec::new(),
             requests: VecDeque::new(),
             last_request: 0,
+            forms: Vec::new(),
             failure: None,
         };
         connection.hello();

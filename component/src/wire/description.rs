@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use super::xdr::{Reader, put_opaque, put_u32};
+use crate::form::Form;
 use crate::interface::{Fingerprint, Interface, Side, Type};
 use crate::protocol::Protocol;
 
@@ -22,6 +23,8 @@ pub struct Description {
     states: Vec<(bool, usize)>,
     /// Message and next state, within each state by ascending message number.
     transitions: Vec<(u16, u16)>,
+    /// The [form](Form) of each parameter that is a sequence, in order; none if the other program hasn't told them.
+    forms: Vec<String>,
 }
 
 /// A message of another program's interface.
@@ -35,8 +38,11 @@ pub struct Described {
     pub parameters: Vec<(String, Type)>,
 }
 
-/// The greatest length of the name of an interface, message or parameter.
+/// The greatest length of the name of an interface or message.
 const LONGEST_NAME: usize = 1024;
+
+/// The greatest length of a parameter's name. Records stand in one another at most 32 deep.
+const LONGEST_PATH: usize = 34 * (LONGEST_NAME + 1);
 
 /// The types, indexed by their numbers on the wire.
 const TYPES: [Type; 7] =
@@ -56,6 +62,7 @@ impl Description {
             messages: messages.collect(),
             states: Vec::new(),
             transitions: Vec::new(),
+            forms: Vec::new(),
         };
         for state in 0..interface.states.length as u16 {
             description.states.push((interface.may_end(state), description.transitions.len()));
@@ -102,6 +109,7 @@ impl Description {
             messages: Vec::new(),
             states: Vec::new(),
             transitions: Vec::new(),
+            forms: Vec::new(),
         };
         for _ in 0..count(&mut reader, 12, "the number of messages")? {
             description.messages.push(message(&mut reader)?);
@@ -112,6 +120,48 @@ impl Description {
         reader.end()?;
         description.check()?;
         Ok(description)
+    }
+
+    /// What the sequences of an interface of this program consist of, as bytes; none if it has no sequences.
+    pub fn forms_of(interface: &Interface) -> Vec<u8> {
+        let mut out = Vec::new();
+        let parameters = interface.messages.get().iter().flat_map(|message| message.parameters.get());
+        for sequence in parameters.filter(|parameter| parameter.ty == Type::Sequence) {
+            put_opaque(&mut out, sequence.form.get().as_bytes());
+        }
+        out
+    }
+
+    /// The same description, and what its sequences consist of: bytes that may be anything, or none.
+    ///
+    /// # Errors
+    /// A sentence says what is wrong with them.
+    pub fn with_forms(mut self, bytes: &[u8]) -> Result<Description, String> {
+        if bytes.is_empty() {
+            return Ok(self);
+        }
+        let mut reader = Reader::new(bytes);
+        let parameters = self.messages.iter().flat_map(|message| &message.parameters);
+        for (name, _) in parameters.filter(|(_, ty)| *ty == Type::Sequence) {
+            let form = str::from_utf8(reader.opaque("a form")?).ok().and_then(Form::checked);
+            let form = form.ok_or_else(|| format!("the form of {name} is none"))?;
+            self.forms.push(form.text().to_string());
+        }
+        reader.end()?;
+        Ok(self)
+    }
+
+    /// What a parameter consists of; `None`: it is a component, or the other program hasn't told it.
+    pub fn form(&self, message: usize, parameter: usize) -> Option<Form<'_>> {
+        let is_sequence = |(_, ty): &&(String, Type)| *ty == Type::Sequence;
+        let ty = self.messages[message].parameters[parameter].1;
+        let before = self.messages[..message].iter().flat_map(|message| &message.parameters);
+        let before =
+            before.chain(&self.messages[message].parameters[..parameter]).filter(is_sequence).count();
+        match ty {
+            Type::Sequence => self.forms.get(before).map(|form| Form::new(form)),
+            plain => Form::plain(plain),
+        }
     }
 
     fn state(&mut self, reader: &mut Reader<'_>) -> Result<(), String> {
@@ -187,12 +237,24 @@ fn count(reader: &mut Reader<'_>, size: usize, what: &str) -> Result<usize, Stri
 
 fn name(reader: &mut Reader<'_>, what: &str) -> Result<String, String> {
     let bytes = reader.opaque(what)?;
-    let is_name = bytes.first().is_some_and(u8::is_ascii_alphabetic)
-        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-        && bytes.len() <= LONGEST_NAME;
     match str::from_utf8(bytes) {
-        Ok(name) if is_name => Ok(name.to_string()),
+        Ok(name) if is_name(bytes) && bytes.len() <= LONGEST_NAME => Ok(name.to_string()),
         _ => Err(what.to_string() + " is not a letter and then letters, digits and underscores"),
+    }
+}
+
+fn is_name(bytes: &[u8]) -> bool {
+    bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+}
+
+/// The name of a parameter. That of a value of a record consists of several.
+fn path(reader: &mut Reader<'_>) -> Result<String, String> {
+    let bytes = reader.opaque("a parameter's name")?;
+    let is_path = bytes.split(|byte| *byte == b'.').all(is_name) && bytes.len() <= LONGEST_PATH;
+    match str::from_utf8(bytes) {
+        Ok(path) if is_path => Ok(path.to_string()),
+        _ => Err("a parameter's name is not names with points between them".to_string()),
     }
 }
 
@@ -205,7 +267,7 @@ fn message(reader: &mut Reader<'_>) -> Result<Described, String> {
     };
     let mut parameters = Vec::new();
     for _ in 0..count(reader, 12, "the number of parameters")? {
-        let name = name(reader, "a parameter's name")?;
+        let name = path(reader)?;
         let ty = reader.word("a parameter's type")?;
         let ty = TYPES.get(ty as usize).ok_or_else(|| format!("there is no type {ty}"))?;
         parameters.push((name, *ty));

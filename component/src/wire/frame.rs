@@ -28,10 +28,12 @@ pub(super) enum Kind {
     Ping = 9,
     Pong = 10,
     Farewell = 11,
+    /// Belongs to the description that follows.
+    Forms = 12,
 }
 
 impl Kind {
-    const ALL: [Kind; 11] = [
+    const ALL: [Kind; 12] = [
         Kind::Hello,
         Kind::Open,
         Kind::Accepted,
@@ -43,6 +45,7 @@ impl Kind {
         Kind::Ping,
         Kind::Pong,
         Kind::Farewell,
+        Kind::Forms,
     ];
 
     pub(super) fn of(number: u16) -> Option<Kind> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use drystone_component::wire::{Arrival, Connection, Event, Handle, Limits, Role};
-use drystone_component::{Interface, Side, Type};
+use drystone_component::{Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type};
 use proptest::prelude::*;
 
 use crate::interfaces::Plan;
@@ -195,6 +195,44 @@ fn what_stands_under_a_name_is_told() {
     pair.ends[0].ping(7);
     while pair.carry(0, 5) | pair.carry(1, 5) {}
     assert_eq!(pair.ends[0].poll(), Some(Event::Pong(7)));
+}
+
+#[test]
+fn what_sequences_consist_of_is_told_beside() {
+    static PARAMETERS: [Parameter; 3] = [
+        Parameter { form: Str::new("[i"), ..Parameter::new("numbers", Type::Sequence) },
+        Parameter::new("p.name", Type::Text),
+        Parameter { form: Str::new("[(x:i,rest:[t)"), ..Parameter::new("p.all", Type::Sequence) },
+    ];
+    static LISTS: Interface = Interface {
+        name: Str::new("Lists"),
+        fingerprint: Fingerprint([1, 2]),
+        messages: Table::new(&[Message::new("Put", Side::Client, &PARAMETERS)]),
+        next: Table::new(&[0]),
+        states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS]),
+        payload_words: 3,
+        queued: 0,
+    };
+    let mut pair = Pair::new(Limits::default());
+    pair.ends[0].describe(b"lists");
+    while pair.carry(0, 5) {}
+    let Some(Event::Asked { request, .. }) = pair.ends[1].poll() else { panic!("not asked") };
+    pair.ends[1].answer(request, Ok(&LISTS));
+    while pair.carry(1, 5) {}
+    let Some(Event::Answered { description: Ok(lists), .. }) = pair.ends[0].poll() else {
+        panic!("not answered")
+    };
+    let forms = [0, 1, 2].map(|parameter| lists.form(0, parameter).map(|form| form.text().to_string()));
+    assert_eq!(forms.map(Option::unwrap), ["[i", "t", "[(x:i,rest:[t)"]);
+    assert_eq!(lists.described()[0].parameters[2].0, "p.all");
+    // An older program doesn't tell them.
+    let described = drystone_component::wire::Description::of(&LISTS);
+    assert_eq!((described.form(0, 0), described.form(0, 1).is_some()), (None, true));
+    let forms = drystone_component::wire::Description::forms_of(&LISTS);
+    assert_eq!(described.clone().with_forms(&forms), Ok(lists));
+    (1..forms.len()).for_each(|end| assert!(described.clone().with_forms(&forms[..end]).is_err(), "{end}"));
+    let wrong = [&forms[..4], b"(i", &forms[6..]].concat();
+    assert_eq!(described.with_forms(&wrong).unwrap_err(), "the form of numbers is none");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use drystone_client::composite::builder::{Builder, Text, repeat, sequence, text, while_};
 use drystone_client::composite::{Fault, VarTable};
-use drystone_client::{Error, Outcome, Stop};
+use drystone_client::{Error, Outcome, Stop, elements, held};
 
 use crate::bindings::Server;
 use crate::peer::Peer;
@@ -16,7 +16,33 @@ const SERVER: &str = "
 COMPONENT Main;
 INTERFACE Store; { IN Put(key, x: TEXT) | IN Get(key: TEXT) ( OUT Value(x: TEXT) | OUT Missing ) } END Store;
 INTERFACE Count; { IN Next(n: INTEGER) OUT Then(n: INTEGER) } END Count;
-COMPONENT Host OFFERS Store, Count;
+RECORD Nothing; END Nothing;
+RECORD Place; name: TEXT; known: BOOLEAN; no: Nothing END Place;
+RECORD Point; x: INTEGER; at: Place; weight: REAL END Point;
+RECORD Entry; key: TEXT; sizes: SEQUENCE OF INTEGER; no: Nothing; p: Point; c: CHARACTER END Entry;
+INTERFACE Shapes;
+  { IN Put(p: Point; all: SEQUENCE OF Entry) OUT Got(all: SEQUENCE OF Entry; p: Point)
+  | IN Deep(x: SEQUENCE OF SEQUENCE OF SEQUENCE OF REAL; e: SEQUENCE OF Nothing)
+    OUT Back(x: SEQUENCE OF SEQUENCE OF SEQUENCE OF REAL; e: SEQUENCE OF Nothing)
+  | IN Many(n: INTEGER) OUT Numbers(all: SEQUENCE OF INTEGER) }
+END Shapes;
+COMPONENT Host OFFERS Store, Count, Shapes;
+  IMPLEMENTATION Shapes;
+  VARIABLE p: Point; all: SEQUENCE OF Entry; x: SEQUENCE OF SEQUENCE OF SEQUENCE OF REAL; e: SEQUENCE OF Nothing;
+    n: INTEGER; numbers: SEQUENCE OF INTEGER;
+  BEGIN
+    WHILE ?ANY DO
+      IF ?Put THEN
+        ?Put(p, all);
+        APPEND(all, Entry(key: p.at.name, sizes: [p.x, -1], p: p));
+        p.x := COUNT(all); p.at.known := ~p.at.known; !Got(all, p)
+      ELSIF ?Deep THEN
+        ?Deep(x, e); APPEND(x, []); APPEND(e, Nothing()); !Back(x, e)
+      ELSE
+        ?Many(n); NEW(numbers, n); IF n > 0 THEN numbers[n - 1] := n END; !Numbers(numbers)
+      END
+    END
+  END Shapes;
   VARIABLE value[key: TEXT]: TEXT;
   IMPLEMENTATION Store;
   VARIABLE key, x: TEXT;
@@ -36,6 +62,7 @@ END Host;
 VARIABLE host: Host;
 BEGIN
   NEW(host); EXPORT(Store(host), \"tcp://127.0.0.1:PORT/store\"); EXPORT(Count(host), \"tcp://127.0.0.1:PORT/count\");
+  EXPORT(Shapes(host), \"tcp://127.0.0.1:PORT/shapes\");
   WRITE(\"ready\"); WRITELINE; PASSIVATE(600000)
 END Main;
 ";
@@ -97,6 +124,35 @@ fn programs_in_rust_run_there_too() {
     let is_told = matches!(&refused, Error::Refused(why) if why == "nothing is exported as nothing");
     assert!(is_told, "{refused}");
     assert!(server.run(&program, &["store", "count"], table(), 1000).is_ok());
+}
+
+#[test]
+fn programs_in_rust_hold_sequences_in_texts() {
+    let port = free_port();
+    let folder = folder_with(&SERVER.replace(":PORT", &format!(":{port}")));
+    let _server = Server::start(folder.path(), &["run", "program.dry"]);
+    let mut server = drystone_client::Server::connect(("127.0.0.1", port)).expect("it listens");
+    let shapes = server.describe("shapes").unwrap();
+    // The values of the record come first.
+    let form = shapes.form(0, 4).map(|form| form.text().to_string());
+    let point = "(x:i,at:(name:t,known:b,no:()),weight:r)";
+    assert_eq!(form, Some(format!("[(key:t,sizes:[i,no:(),p:{point},c:c)")));
+
+    type Entry = (Text, Vec<i64>, (), (i64, (Text, bool, ()), f64), u8);
+    let vars = Builder::new();
+    let shapes = vars.communication(&shapes);
+    let (x, known, weight) = (vars.both::<i64>(), vars.local::<bool>(), vars.local::<f64>());
+    let (name, all) = (vars.both::<Text>(), vars.both::<Text>());
+    let put = shapes.call("Put", (x, name, known, weight, all), "Got", (all, x, name, known, weight));
+    let program = vars.program(sequence([put])).unwrap();
+    let mut table = VarTable::of(&program).unwrap();
+    table.assign(name, Text::from(&b"n"[..])).unwrap();
+    table.assign(all, held::<Entry>(&[])).unwrap();
+    let ended = server.run(&program, &["shapes"], table, 1000).unwrap();
+    let got = elements::<Entry>(&ended.table().value(all).unwrap()).unwrap();
+    let name = || Text::from(&b"n"[..]);
+    assert_eq!(got, [(name(), vec![0, -1], (), (0, (name(), false, ()), 0.0), 0)]);
+    assert_eq!(ended.table().value(x), Some(1));
 }
 
 #[test]

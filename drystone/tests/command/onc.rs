@@ -12,7 +12,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::peer::{Peer, installed};
-use super::{DRYSTONE, complaint, drystone, folder_of, printed, status};
+use super::{DRYSTONE, complaint, drystone, folder_of, folder_with, printed, status};
 use drystone_golden::free_port;
 
 const FILES: &[(&str, &str)] = &[
@@ -25,7 +25,8 @@ const FILES: &[(&str, &str)] = &[
 
 /// The client's output. Over UDP each call is a communication of its own, so our service keeps no notes.
 fn answers(notes: i32) -> String {
-    format!("3\nno name\n{notes}\n-4 2.0 x FALSE\n5005\n")
+    let figures = "TRUE\nbFALSE 2,-1 0,3 [ 0.5 ] [ 1.5 2.0 0.5 ]rs\nTRUE3TRUE\n1000-1000\n";
+    format!("3\nno name\n{notes}\n-4 2.0 x FALSE\n5005\n{figures}")
 }
 
 /// A folder with the programs for integers of 32 or 64 bits.
@@ -185,6 +186,49 @@ fn a_server_that_is_not_there_is_lost() {
     let output = drystone(folder.path(), &["run", "client.dry", &name]);
     assert_eq!(printed(&output), "lost\n", "{}", complaint(&output));
     assert_eq!(status(&output), 0);
+}
+
+const MANY: &str = "
+COMPONENT Main REQUIRES Arguments;
+INTERFACE Lists;
+  { IN Turn(all: SEQUENCE OF INTEGER) OUT Turned(all: SEQUENCE OF INTEGER)
+  | IN Fill(n: INTEGER) OUT Filled(all: SEQUENCE OF TEXT) }
+END Lists;
+COMPONENT Host OFFERS Lists;
+  IMPLEMENTATION Lists;
+  VARIABLE numbers: SEQUENCE OF INTEGER; texts: SEQUENCE OF TEXT; n, i: INTEGER;
+  BEGIN
+    WHILE ?ANY DO
+      IF ?Turn THEN
+        ?Turn(numbers); FOR i := 0 TO COUNT(numbers) - 1 DO numbers[i] := -numbers[i] END; !Turned(numbers)
+      ELSE
+        ?Fill(n); NEW(texts, n); !Filled(texts)
+      END
+    END
+  END Lists;
+END Host;
+COMPONENT Guest REQUIRES Lists;
+VARIABLE numbers: SEQUENCE OF INTEGER; texts: SEQUENCE OF TEXT; i: INTEGER;
+BEGIN
+  FOR i := 1 TO 100000 DO APPEND(numbers, i) END;
+  Lists!Turn(numbers); Lists?Turned(numbers); WRITE(COUNT(numbers)); WRITE(numbers[99999]); WRITELINE;
+  Lists!Fill(200000); Lists?Filled(texts); WRITE(COUNT(texts)); WRITELINE;
+  Lists!Fill(300000);
+  IF Lists?Filled THEN WRITE(\"too much\") ELSE WRITE(\"lost\") END; WRITELINE
+END Guest;
+VARIABLE host: Host; guest: Guest;
+BEGIN
+  NEW(host); EXPORT(Lists(host), \"NAME\");
+  NEW(guest); CONNECT(Lists(guest), \"NAME\");
+  DELETE(guest); HALT(0)
+END Main;
+";
+
+#[test]
+fn sequences_are_as_long_as_a_record_may_be() {
+    let name = format!("onc://127.0.0.1:{}/", free_port());
+    let output = drystone(folder_with(&MANY.replace("NAME", &name)).path(), &["run", "program.dry"]);
+    assert_eq!(printed(&output), "100000-100000\n200000\nlost\n", "{}", complaint(&output));
 }
 
 /// Bytes that are no calls, truncated calls, and clients that leave while they are served.

@@ -136,6 +136,75 @@ fn a_block_is_shipped_where_that_is_possible() {
     }
 }
 
+/// A thousand calls with records and sequences, of which 100000 numbers come back; and an error in the midst of them.
+const VALUES: &str = "
+RECORD Nothing; END Nothing;
+RECORD Place; name: TEXT; no: Nothing END Place;
+RECORD Step; at: Place; n: INTEGER; names: SEQUENCE OF SEQUENCE OF TEXT END Step;
+COMPONENT Main;
+INTERFACE Walk;
+  { IN Go(from: Step; all: SEQUENCE OF Step) OUT Came(to: Step; all: SEQUENCE OF Step)
+  | IN Fill(n: INTEGER) OUT Filled(all: SEQUENCE OF INTEGER)
+  | IN Add(all: SEQUENCE OF INTEGER) OUT Sum(n: INTEGER) }
+END Walk;
+COMPONENT Host OFFERS Walk;
+  IMPLEMENTATION Walk;
+  VARIABLE step: Step; all: SEQUENCE OF Step; numbers: SEQUENCE OF INTEGER; n, i: INTEGER;
+  BEGIN
+    WHILE ?ANY DO
+      CASE ? OF
+      | Go(from, steps):
+        step := from; all := steps; INC(step.n);
+        IF COUNT(all) < 3 THEN APPEND(all, step) END;
+        IF step.n = 1 THEN APPEND(step.names, [\"deep\"]); APPEND(step.names, []) END;
+        !Came(step, all)
+      | Fill(n): NEW(numbers, n); !Filled(numbers)
+      | Add(numbers): n := COUNT(numbers); FOR i := 0 TO COUNT(numbers) - 1 DO n := n + numbers[i] END; !Sum(n)
+      END
+    END
+  END Walk;
+END Host;
+COMPONENT Guest REQUIRES Walk;
+VARIABLE step, last: Step; all: SEQUENCE OF Step; numbers: SEQUENCE OF INTEGER; i, n, sum: INTEGER;
+ACTIVITY
+  step.at.name := \"begin\";
+  BEGIN {COMPOSITE}
+    FOR i := 1 TO 1000 DO Walk!Go(step, all); Walk?Came(step, all) END;
+    last := Step(n: step.n, at: step.at, names: step.names); n := COUNT(all) + last.n; step := Step();
+    Walk!Fill(100000); Walk?Filled(numbers); Walk!Add(numbers); Walk?Sum(sum)
+  END;
+  WRITE(n); WRITE(sum); WRITE(COUNT(numbers)); WRITE(step = Step()); WRITE(last.at.name); WRITE(COUNT(last.names));
+  WRITE(last.names[0] = [\"deep\"]); WRITE(all[2].n); WRITELINE;
+  BEGIN {COMPOSITE}
+    Walk!Go(step, []); Walk?Came(step, all); ASSERT(step.n + COUNT(all) = 7)
+  END
+END Guest;
+VARIABLE host: Host; guest: Guest;
+BEGIN NEW(host); NEW(guest); CONNECTIONS END Main;
+";
+
+#[test]
+fn records_and_sequences_are_shipped_and_come_back() {
+    let port = free_port();
+    let way = Counted::way_to(port);
+    let far = format!(
+        "EXPORT(Walk(host), \"tcp://127.0.0.1:{port}/walk\"); \
+         CONNECT(Walk(guest), \"tcp://127.0.0.1:{}/walk\")",
+        way.port
+    );
+    let near = "CONNECT(Walk(guest), host)";
+    let [here, there] = [near, &far].map(|connections| {
+        let program = VALUES.replace("CONNECTIONS", connections);
+        summary(&drystone(folder_with(&program).path(), &["run", "program.dry"]))
+    });
+    assert_eq!(here, there);
+    assert_eq!(here.0, "1003100000100000TRUEbegin2TRUE3\n");
+    assert!(here.1.expect("it fails").contains("assertion failed"));
+    // The numbers come back; nothing else takes so much, and the calls would take twice as much by themselves.
+    let bytes = way.bytes();
+    assert!((800_000..850_000).contains(&bytes), "{bytes} bytes went by way of the client");
+}
+
 /// Without shipping, the clients call, and notice no difference.
 #[test]
 fn a_server_may_take_no_blocks() {

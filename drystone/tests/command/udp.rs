@@ -21,7 +21,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// What `client.dry` prints.
-const ANSWERS: &str = "missing\nseven\nFALSE x -4 2.0\n65488\nlost\n10\nslept\nlost\nslept\n";
+const ANSWERS: &str = "missing\nseven\nFALSE x -4 2.0\n65488\nlost\n10\nTRUE\nslept\nlost\nslept\n";
 
 /// A folder with the programs, and what BY says at the client.
 fn folder(by: &str) -> TempDir {

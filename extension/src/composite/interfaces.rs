@@ -4,7 +4,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use drystone_component::{Protocol, Side};
+use drystone_component::{Protocol, Side, Type};
 
 use super::program::{Action, Argument, Pattern, Program, Refusal};
 
@@ -64,12 +64,14 @@ impl Program {
         let mut count = 0;
         for (index, ty) in types.enumerate() {
             count += 1;
-            if !ty.is_plain() {
-                return Err(format!("{name} carries {ty}, which no program can hold"));
-            }
+            let held = match ty {
+                Type::Component => return Err(format!("{name} carries {ty}, which no program can hold")),
+                Type::Sequence => Type::Text,
+                plain => plain,
+            };
             let Some(value) = values.get(index) else { continue };
             let found = self.variables[value.variable as usize].ty;
-            if found != ty {
+            if found != held {
                 let variable = value.variable;
                 return Err(format!(
                     "parameter {index} of {name} is {ty}, but variable {variable} is {found}"

@@ -102,6 +102,11 @@ impl Source for Arguments<'_> {
     fn text(&self, index: usize) -> &[u8] {
         &self.texts[self.cells[index].place]
     }
+
+    /// A TEXT, which should have the bytes of one.
+    fn sequence(&self, index: usize) -> Result<Vec<u8>, String> {
+        Ok(self.text(index).to_vec())
+    }
 }
 
 /// Takes the values of a message that is received. As a [`Sink`] it takes them one after the other. The program sees
@@ -154,5 +159,9 @@ impl Sink for Results<'_> {
 
     fn text(&mut self, value: &[u8]) -> Result<(), String> {
         self.put(Value::Text(value.into()))
+    }
+
+    fn sequence(&mut self, value: &[u8]) -> Result<(), String> {
+        self.text(value)
     }
 }

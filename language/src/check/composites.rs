@@ -233,14 +233,10 @@ impl<'p> Cargo<'p> {
                 "HALT ends this program, not the one that it is shipped to",
                 "halt behind the block",
             ),
-            Foreach { .. }
-            | NewArray(..)
-            | NewSequence(..)
-            | Insert(..)
-            | Remove(..)
-            | DeleteCollection(_)
-            | NewElement(_)
-            | DeleteElement(_) => self.collection(span),
+            Foreach { .. } | NewArray(..) | DeleteCollection(_) | NewElement(_) | DeleteElement(_) => {
+                self.collection(span)
+            }
+            NewSequence(..) | Insert(..) | Remove(..) => self.elements(span),
             NewComponent(..) | NewComponentAt { .. } | DeleteComponent(_) | Move(..) => self.component(span),
             Connect(..) | Bind { .. } | Export { .. } | Disconnect(_) => {
                 self.refuse(
@@ -277,6 +273,12 @@ impl<'p> Cargo<'p> {
 
     fn collection(&mut self, span: Span) {
         self.refuse(span, "collections stay where they are", "use variables, or a TEXT");
+    }
+
+    fn elements(&mut self, span: Span) {
+        let help =
+            "do that before the block, or behind it; the block can take, send, assign and COUNT whole ones";
+        self.refuse(span, "a block that may be shipped can't look into sequences", help);
     }
 
     fn procedure(&mut self, procedure: ProcedureId, span: Span) {
@@ -333,21 +335,16 @@ impl<'p> Cargo<'p> {
         }
     }
 
-    fn record(&mut self, span: Span) {
-        self.refuse(span, "a block that may be shipped has no records", "use a variable for each field");
-    }
-
     fn read(&mut self, place: &Place) {
         match &place.kind {
-            _ if matches!(place.ty, Type::Record(_)) => self.record(place.span),
-            _ if matches!(place.ty, Type::Sequence(_)) => self.collection(place.span),
             PlaceKind::Variable(id) => self.reads(*id),
             PlaceKind::Character(id, index) => {
                 self.expression(index);
                 self.reads(*id);
             }
-            PlaceKind::Element(..) | PlaceKind::Item(..) => self.collection(place.span),
-            PlaceKind::Field(..) => self.record(place.span),
+            PlaceKind::Field(record, _) => self.read(record),
+            PlaceKind::Element(..) => self.collection(place.span),
+            PlaceKind::Item(..) => self.elements(place.span),
             PlaceKind::Guarded(_) => self.component(place.span),
         }
     }
@@ -360,19 +357,17 @@ impl<'p> Cargo<'p> {
 
     fn write(&mut self, place: &Place) {
         match &place.kind {
-            _ if matches!(place.ty, Type::Record(_)) => self.record(place.span),
-            _ if matches!(place.ty, Type::Sequence(_)) => self.collection(place.span),
             PlaceKind::Variable(id) => {
                 self.written.insert(*id);
                 self.surely.insert(*id);
             }
-            // The rest of the TEXT stays.
-            PlaceKind::Character(id, _) => {
+            // The rest of the TEXT or record stays.
+            PlaceKind::Character(..) | PlaceKind::Field(..) => {
                 self.read(place);
-                self.written.insert(*id);
+                self.written.insert(place.variable());
             }
-            PlaceKind::Element(..) | PlaceKind::Item(..) => self.collection(place.span),
-            PlaceKind::Field(..) => self.record(place.span),
+            PlaceKind::Element(..) => self.collection(place.span),
+            PlaceKind::Item(..) => self.elements(place.span),
             PlaceKind::Guarded(_) => self.component(place.span),
         }
     }
@@ -408,6 +403,14 @@ impl<'p> Cargo<'p> {
             Boolean(_) | Character(_) | Integer(_) | Real(_) | Text(_) => {}
             Read(place) => self.read(place),
             Unary(_, operand) => self.expression(operand),
+            Binary(_, left, _) if matches!(left.ty, Type::Record(_)) => {
+                self.refuse(
+                    span,
+                    "a block that may be shipped can't compare records",
+                    "compare their fields",
+                );
+            }
+            Binary(_, left, _) if matches!(left.ty, Type::Sequence(_)) => self.elements(span),
             Binary(_, left, right) => [left, right].into_iter().for_each(|it| self.expression(it)),
             Builtin(self::Builtin::Time, _) => {
                 self.refuse(span, "TIME is another one there", "ask for it before the block");
@@ -415,6 +418,7 @@ impl<'p> Cargo<'p> {
             Builtin(self::Builtin::Random, _) => {
                 self.refuse(span, "RANDOM is another one there", "ask for it before the block");
             }
+            Builtin(self::Builtin::Part | self::Builtin::Sorted, _) => self.elements(span),
             Builtin(_, arguments) => arguments.iter().for_each(|argument| self.expression(argument)),
             ReceiveTest(channel, _) | Input(channel, _, None) => self.channel(channel, span),
             Input(_, _, Some(_)) => {
@@ -422,8 +426,9 @@ impl<'p> Cargo<'p> {
                 self.refuse(span, message, "leave out the limit, or ask before the block");
             }
             Call(procedure, _) => self.procedure(*procedure, span),
-            Record(_) => self.record(span),
-            List(_) => self.collection(span),
+            Record(fields) => fields.iter().for_each(|(_, value)| self.expression(value)),
+            List(elements) if elements.is_empty() => {}
+            List(_) => self.elements(span),
             Number(..) => {
                 let help = "let it be what an assignment or a condition does first";
                 self.refuse(span, "NUMBER changes a variable in the midst of an expression", help);

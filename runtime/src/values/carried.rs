@@ -10,8 +10,8 @@
 
 use alloc::vec::Vec;
 
+use drystone_component::Parameter;
 use drystone_component::form::Layout;
-use drystone_component::{Parameter, Type};
 
 use super::layouts::layout_of;
 use super::{Held, Putting, Taking, Text};
@@ -77,26 +77,13 @@ enum Places<'l> {
 impl<'l> Places<'l> {
     fn at(self, index: usize) -> (usize, &'l Layout) {
         match self {
-            Places::Message(parameters) => (index, layout_in_message(&parameters[index])),
+            Places::Message(parameters) => (index, layout_of(&parameters[index])),
             Places::Record(places) => (places[index].0, &places[index].1),
             Places::Sequence(element, count) => {
                 assert!(index < count, "a sequence has more elements in Rust");
                 (index, element)
             }
         }
-    }
-}
-
-/// What a value in a message is.
-fn layout_in_message(parameter: &Parameter) -> &'static Layout {
-    match parameter.ty {
-        Type::Integer => &Layout::Integer,
-        Type::Real => &Layout::Real,
-        Type::Boolean => &Layout::Boolean,
-        Type::Character => &Layout::Character,
-        Type::Text => &Layout::Text,
-        Type::Sequence => layout_of(parameter),
-        Type::Component => strange(),
     }
 }
 

@@ -5,15 +5,31 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 
-use drystone_component::Parameter;
 use drystone_component::form::{Form, Layout};
+use drystone_component::{Parameter, Type};
 
 use crate::spin::Spin;
 
 static KNOWN: Spin<BTreeMap<&'static str, &'static Layout>> = Spin::new(BTreeMap::new());
 
-/// What a parameter consists of that is a sequence.
+/// What a parameter consists of.
+///
+/// # Panics
+/// It is a component.
+#[inline]
 pub fn layout_of(parameter: &Parameter) -> &'static Layout {
+    match parameter.ty {
+        Type::Integer => &Layout::Integer,
+        Type::Real => &Layout::Real,
+        Type::Boolean => &Layout::Boolean,
+        Type::Character => &Layout::Character,
+        Type::Text => &Layout::Text,
+        Type::Sequence => layout_of_sequence(parameter),
+        Type::Component => panic!("a component has no layout"),
+    }
+}
+
+fn layout_of_sequence(parameter: &Parameter) -> &'static Layout {
     let form = parameter.form.get();
     // The lock is given back before the form is read.
     let known = KNOWN.lock().get(form).copied();

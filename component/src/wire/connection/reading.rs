@@ -156,6 +156,12 @@ impl Connection {
                 self.events.push_back(Event::Asked { request: number, name: body.to_vec() });
                 Ok(())
             }
+            Some(Kind::Forms) => {
+                if self.requests.front() == Some(&number) {
+                    self.forms = body.to_vec();
+                }
+                Ok(())
+            }
             Some(Kind::Description) => self.answered(number, header.number, body),
             Some(Kind::Ping) => {
                 self.owe_an_answer()?;
@@ -333,7 +339,11 @@ impl Connection {
         if self.requests.pop_front() != Some(request) {
             return Err("a description has come that was not asked for".to_string());
         }
-        let description = if failed == 0 { Description::decode(body) } else { Err(sentence(body)) };
+        let forms = take(&mut self.forms);
+        let description = match failed {
+            0 => Description::decode(body).and_then(|description| description.with_forms(&forms)),
+            _ => Err(sentence(body)),
+        };
         self.events.push_back(Event::Answered { request, description });
         Ok(())
     }

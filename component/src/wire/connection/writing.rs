@@ -7,6 +7,7 @@ use super::beginning::described;
 use super::{Connection, FULL, Waits};
 use crate::interface::{Fingerprint, Interface};
 use crate::wire::channel::{Credit, NO_NUMBER};
+use crate::wire::description::Description;
 use crate::wire::frame::{CONTROL, Kind, MAGIC, VERSION, reason};
 use crate::wire::xdr::put_opaque;
 
@@ -146,6 +147,12 @@ impl Connection {
     }
 
     pub(super) fn describe_answer(&mut self, request: u32, interface: Result<&'static Interface, &str>) {
+        if let Ok(interface) = interface {
+            let forms = Description::forms_of(interface);
+            if !forms.is_empty() && forms.len() <= CONTROL {
+                self.output.control(Kind::Forms, 0, request, &forms);
+            }
+        }
         match interface.map(described) {
             Ok(bytes) if bytes.len() <= CONTROL => {
                 self.output.control(Kind::Description, 0, request, &bytes);

@@ -59,6 +59,75 @@ Store_Notes_answer *store_getnotes_1_svc(void *call, struct svc_req *request)
     return &answer;
 }
 
+/* Allocates n values, never none. */
+static void *some(u_int n, size_t size)
+{
+    return calloc(n + 1, size);
+}
+
+static Store_Turned_answer_figures turned(const Store_Turn_call_figures *old)
+{
+    Store_Turned_answer_figures new = { { old->name.name_len, old->name.name_val } };
+    new.visible = !old->visible;
+    new.corners.corners_len = old->corners.corners_len;
+    new.corners.corners_val = some(old->corners.corners_len, sizeof *new.corners.corners_val);
+    for (u_int i = 0; i < old->corners.corners_len; i++) {
+        new.corners.corners_val[i].x = old->corners.corners_val[i].y;
+        new.corners.corners_val[i].y = -old->corners.corners_val[i].x;
+    }
+    new.weights.weights_len = old->weights.weights_len;
+    new.weights.weights_val = some(old->weights.weights_len, sizeof *new.weights.weights_val);
+    for (u_int i = 0; i < old->weights.weights_len; i++) {
+        Store_Turn_call_figures_weights_element *from = &old->weights.weights_val[i];
+        Store_Turned_answer_figures_weights_element *to = &new.weights.weights_val[i];
+        u_int n = from->Store_Turn_call_figures_weights_element_len;
+        to->Store_Turned_answer_figures_weights_element_len = n + 1;
+        to->Store_Turned_answer_figures_weights_element_val = some(n, sizeof(double));
+        memcpy(to->Store_Turned_answer_figures_weights_element_val,
+               from->Store_Turn_call_figures_weights_element_val, n * sizeof(double));
+        to->Store_Turned_answer_figures_weights_element_val[n] = 0.5;
+    }
+    new.register_.register__len = old->register_.register__len;
+    new.register_.register__val = old->register_.register__val;
+    return new;
+}
+
+/* What is allocated here is freed when the process ends. */
+Store_Turned_answer *store_turn_1_svc(Store_Turn_call *call, struct svc_req *request)
+{
+    static Store_Turned_answer answer;
+    static char digit;
+    (void)request;
+    u_int n = call->figures.figures_len, names = call->names.names_len;
+    answer.figures.figures_len = n;
+    answer.figures.figures_val = some(n, sizeof *answer.figures.figures_val);
+    for (u_int i = 0; i < n; i++)
+        answer.figures.figures_val[i] = turned(&call->figures.figures_val[i]);
+    /* The structures differ in nothing but their names. */
+    Store_Turned_answer_figures one = turned((Store_Turn_call_figures *)&call->one);
+    memcpy(&answer.one, &one, sizeof one);
+    answer.all.all_len = names + 1;
+    answer.all.all_val = some(names, sizeof *answer.all.all_val);
+    memcpy(answer.all.all_val, call->names.names_val, names * sizeof *answer.all.all_val);
+    digit = '0' + call->nothings.nothings_len;
+    answer.all.all_val[names].Store_Turned_answer_all_element_len = 1;
+    answer.all.all_val[names].Store_Turned_answer_all_element_val = &digit;
+    answer.nothings.nothings_len = call->nothings.nothings_len + 1;
+    answer.nothings.nothings_val = some(call->nothings.nothings_len, sizeof *answer.nothings.nothings_val);
+    return &answer;
+}
+
+Store_Numbers_answer *store_getnumbers_1_svc(Store_GetNumbers_call *call, struct svc_req *request)
+{
+    static Store_Numbers_answer answer;
+    (void)request;
+    answer.all.all_len = call->n;
+    answer.all.all_val = some(call->n, sizeof *answer.all.all_val);
+    for (u_int i = 0; i < call->n; i++)
+        answer.all.all_val[i] = -(int)i - 1;
+    return &answer;
+}
+
 void store_rpc_program_1(struct svc_req *request, SVCXPRT *transport);
 
 int main(int count, char **arguments)

@@ -3,22 +3,39 @@
 use std::fmt::Write;
 
 /// The rest of every program; BLOCK and NAMES stand for what differs.
-const PROGRAM: &str = "COMPONENT Main;
+const PROGRAM: &str = "RECORD Nothing; END Nothing;
+RECORD Inner; b: BOOLEAN; no: Nothing; r: REAL; sizes: SEQUENCE OF SEQUENCE OF INTEGER END Inner;
+RECORD Pair; n: INTEGER; in: Inner; t: TEXT; c: CHARACTER END Pair;
+PROCEDURE Shown(p: Pair): TEXT;
+BEGIN
+  RETURN TEXT(p.n) + \" \" + TEXT(p.in.b) + TEXT(p.in.r) + \" <\" + p.t + \"> \" + TEXT(INTEGER(p.c)) +
+    TEXT(COUNT(p.in.sizes))
+END Shown;
+PROCEDURE All(s: SEQUENCE OF Pair): TEXT;
+VARIABLE t: TEXT; i: INTEGER;
+BEGIN
+  FOR i := 0 TO COUNT(s) - 1 DO t := t + \";\" + Shown(s[i]) END;
+  RETURN t
+END All;
+COMPONENT Main;
 INTERFACE Echo;
   { IN Say(n: INTEGER; t: TEXT; r: REAL; b: BOOLEAN; c: CHARACTER)
       ( OUT Both(n: INTEGER; t: TEXT; r: REAL; b: BOOLEAN; c: CHARACTER) | OUT Number(n: INTEGER) )
-  | IN Note(n: INTEGER) | IN Sum OUT Number(n: INTEGER) }
+  | IN Note(n: INTEGER) | IN Sum OUT Number(n: INTEGER)
+  | IN Put(p: Pair; s: SEQUENCE OF Pair) OUT Got(s: SEQUENCE OF Pair; p: Pair) }
 END Echo;
 INTERFACE Twice; { IN Double(n: INTEGER) OUT Is(n: INTEGER) } END Twice;
 COMPONENT Host OFFERS Echo, Twice;
   IMPLEMENTATION Echo;
-  VARIABLE n, sum: INTEGER; t: TEXT; r: REAL; b: BOOLEAN; c: CHARACTER;
+  VARIABLE n, sum: INTEGER; t: TEXT; r: REAL; b: BOOLEAN; c: CHARACTER; p: Pair; s: SEQUENCE OF Pair;
   BEGIN
     WHILE ?ANY DO
       IF ?Say THEN
         ?Say(n, t, r, b, c);
         IF n MOD 2 = 0 THEN !Both(n DIV 2, t + \"x\", r * 0.5, ~b, c) ELSE !Number(n DIV 3 - 1) END
       ELSIF ?Note THEN ?Note(n); sum := (sum + n) MOD 1000
+      ELSIF ?Put THEN
+        ?Put(p, s); APPEND(s, p); p.n := COUNT(s); p.in.b := ~p.in.b; APPEND(p.in.sizes, [p.n]); !Got(s, p)
       ELSE ?Sum; !Number(sum) END
     END
   END Echo;
@@ -36,12 +53,13 @@ BEGIN
 END Main;
 ";
 
-const VARIABLES: &str =
-    "i0, i1, i2, k0, k1: INTEGER; t0, t1: TEXT; r0, r1: REAL; b0, b1: BOOLEAN; c0, c1: CHARACTER";
+const VARIABLES: &str = "i0, i1, i2, k0, k1: INTEGER; t0, t1: TEXT; r0, r1: REAL; b0, b1: BOOLEAN; c0, c1: CHARACTER; \
+     p0, p1: Pair; s0, s1: SEQUENCE OF Pair; d0: Inner";
 
 const SHOW: &str = "WRITE(TEXT(i0) + \",\" + TEXT(i1) + \",\" + TEXT(i2) + \",\" + TEXT(k0) + \",\" \
      + TEXT(k1) + \" <\" + t0 + \"> <\" + t1 + \"> \" + TEXT(r0) + \" \" + TEXT(r1) + \" \" + TEXT(b0) + \
-     TEXT(b1)); WRITE(\" \"); WRITEHEX(INTEGER(c0)); WRITEHEX(INTEGER(c1)); WRITELINE";
+     TEXT(b1)); WRITE(\" \"); WRITEHEX(INTEGER(c0)); WRITEHEX(INTEGER(c1)); WRITELINE; \
+     WRITE(Shown(p0) + Shown(p1) + All(s0) + \" \" + All(s1) + TEXT(d0.r) + TEXT(d0.b)); WRITELINE";
 
 /// A program with ordinary blocks, and the same with blocks that are shipped by names with these prefixes, and to a
 /// domain.
@@ -75,7 +93,7 @@ pub fn programs(random: &mut dyn FnMut() -> u64, prefixes: [String; 2]) -> [Stri
     let program = PROGRAM.replace("BODY", &body);
     let near = "CONNECT(Echo(guest), host); CONNECT(Twice[1](guest), host); CONNECT(Twice[2](guest), host)";
     // Behind a factory, programs arrive like other clients.
-    let by = maker.one(&["", " BY Monitored", " BY Restricted(messages: \"Say, Note, Sum\")"]);
+    let by = maker.one(&["", " BY Monitored", " BY Restricted(messages: \"Say, Note, Sum, Put\")"]);
     let [there, over_nats] = prefixes.map(|prefix| {
         let (echo, twice) = (format!("\"{prefix}echo\""), format!("\"{prefix}twice\""));
         let far = format!(
@@ -118,8 +136,8 @@ impl Maker<'_> {
     }
 
     fn statement(&mut self, depth: usize) -> String {
-        let which = self.below(if depth == 0 { 12 } else { 17 });
-        match if self.talks || !(8..12).contains(&which) { which } else { 0 } {
+        let which = self.below(if depth == 0 { 14 } else { 19 });
+        match if self.talks || !(10..14).contains(&which) { which } else { 0 } {
             0 | 1 => format!("{} := {}", self.one(&["i0", "i1", "i2"]), self.integer(3)),
             2 => format!("{} := {}", self.one(&["t0", "t1"]), self.text(3)),
             3 => format!("{} := {}", self.one(&["r0", "r1"]), self.real(3)),
@@ -132,7 +150,27 @@ impl Maker<'_> {
                 1 => format!("NEW(t1, {} MOD 5)", self.integer(1)),
                 _ => format!("ASSERT({} OR TRUE)", self.whole()),
             },
-            8 | 9 => {
+            8 => match self.below(7) {
+                0 => format!("p0.n := {}", self.integer(2)),
+                1 => format!("p1.in.r := {}; p0.c := {}", self.real(2), self.character(1)),
+                2 => format!("p0.in := d0; d0 := Inner(b: {})", self.boolean(1)),
+                3 => "p1 := p0".into(),
+                4 => format!("INC(p0.n, {}); p1.t := {}", self.integer(1), self.text(1)),
+                // Each of its values depends on the old ones.
+                5 => "p0 := Pair(t: p0.t + TEXT(p0.n), n: LENGTH(p0.t), in: Inner(b: ~p0.in.b))".into(),
+                _ => format!("d0 := {}.in; b0 := NUMBER(t1, p1.n)", self.one(&["p0", "p1"])),
+            },
+            9 => self.one(&["s0 := s1", "s1 := s0", "s0 := []", "p1.in.sizes := p0.in.sizes"]).into(),
+            10 if self.below(2) == 0 => {
+                let (p, s) = (self.record(), self.one(&["s0", "s1", "[]"]));
+                let (to, into) = (self.one(&["s0", "s1"]), self.one(&["p0", "p1"]));
+                let answer = match self.below(2) {
+                    0 => format!("CASE Echo? OF Got(s, p): {to} := s; {into} := p; i1 := COUNT(s) + p.n END"),
+                    _ => format!("Echo?Got({to}, {into})"),
+                };
+                format!("Echo!Put({p}, {s}); {answer}")
+            }
+            10 | 11 => {
                 let values =
                     [self.integer(2), self.text(2), self.real(2), self.boolean(2), self.character(1)];
                 let [i, t, r, b, c] = [["i0", "i1"], ["t0", "t1"], ["r0", "r1"], ["b0", "b1"], ["c0", "c1"]]
@@ -152,16 +190,16 @@ impl Maker<'_> {
                 };
                 format!("Echo!Say({values}); {answer}")
             }
-            11 if self.has_two => {
+            13 if self.has_two => {
                 let which = self.one(&["Twice[1]", "Twice[2]"]);
                 format!("{which}!Double({}); {which}?Is({})", self.integer(2), self.one(&["i0", "i2"]))
             }
-            10 | 11 => match self.below(2) {
+            12 | 13 => match self.below(2) {
                 0 => format!("Echo!Note({})", self.integer(2)),
                 _ => "Echo!Sum; b0 := Echo?ANY; Echo?Number(i1)".into(),
             },
-            12 if self.below(2) == 0 => self.choice(depth - 1),
-            12 | 13 => {
+            14 if self.below(2) == 0 => self.choice(depth - 1),
+            14 | 15 => {
                 let (condition, yes, no) =
                     (self.whole(), self.statements(3, depth - 1), self.statements(2, depth - 1));
                 let between = match self.below(2) {
@@ -170,7 +208,7 @@ impl Maker<'_> {
                 };
                 format!("IF {condition} THEN\n{yes}    {between}ELSE\n{no}    END")
             }
-            which => self.repetition(which - 14, depth),
+            which => self.repetition(which - 16, depth),
         }
     }
 
@@ -228,7 +266,7 @@ impl Maker<'_> {
         let leaf = depth == 0;
         match self.below(if leaf { 2 } else { 13 }) {
             0 => ["0", "1", "2", "7", "-3", "1000"][self.below(6)].into(),
-            1 => self.one(&["i0", "i1", "i2", "k0", "k1"]).into(),
+            1 => self.one(&["i0", "i1", "i2", "k0", "k1", "p0.n", "COUNT(s0)", "COUNT(p1.in.sizes)"]).into(),
             2..=5 => {
                 let operator = self.one(&["+", "-", "*", "+", "DIV", "MOD"]);
                 let left = self.integer(depth - 1);
@@ -261,7 +299,7 @@ impl Maker<'_> {
     fn real(&mut self, depth: usize) -> String {
         match self.below(if depth == 0 { 2 } else { 6 }) {
             0 => self.one(&["0.5", "3.0", "1.0E3"]).into(),
-            1 => self.one(&["r0", "r1"]).into(),
+            1 => self.one(&["r0", "r1", "p1.in.r", "d0.r"]).into(),
             2..=3 => {
                 let operator = self.one(&["+", "-", "*", "/"]);
                 format!("({} {operator} {})", self.real(depth - 1), self.real(depth - 1))
@@ -275,7 +313,7 @@ impl Maker<'_> {
     fn text(&mut self, depth: usize) -> String {
         match self.below(if depth == 0 { 2 } else { 6 }) {
             0 => self.one(&["\"\"", "\"ab\"", "\"x\"", "\"12\""]).into(),
-            1 => self.one(&["t0", "t1"]).into(),
+            1 => self.one(&["t0", "t1", "p0.t"]).into(),
             2 => format!(
                 "({} + {})",
                 self.one(&["t0", "t1", "\"q\"", "\"r\""]),
@@ -290,7 +328,7 @@ impl Maker<'_> {
     fn character(&mut self, depth: usize) -> String {
         match self.below(if depth == 0 { 2 } else { 4 }) {
             0 => self.one(&["\"a\"", "\"z\"", "0X"]).into(),
-            1 => self.one(&["c0", "c1"]).into(),
+            1 => self.one(&["c0", "c1", "p0.c"]).into(),
             2 if self.below(4) > 0 => "t0[0]".into(),
             2 => format!("t0[{}]", self.integer(depth - 1)),
             _ => format!("CHARACTER({} MOD 256)", self.integer(depth - 1)),
@@ -300,7 +338,7 @@ impl Maker<'_> {
     fn boolean(&mut self, depth: usize) -> String {
         match self.below(if depth == 0 { 2 } else { 8 }) {
             0 => self.one(&["TRUE", "FALSE"]).into(),
-            1 => self.one(&["b0", "b1"]).into(),
+            1 => self.one(&["b0", "b1", "p0.in.b", "d0.b"]).into(),
             2 => format!("(~{})", self.boolean(depth - 1)),
             3 => {
                 let operator = self.one(&["AND", "OR"]);
@@ -315,6 +353,15 @@ impl Maker<'_> {
                 };
                 format!("({} {operator} {})", side(), side())
             }
+        }
+    }
+
+    fn record(&mut self) -> String {
+        match self.below(4) {
+            0 => "p0".into(),
+            1 => "p1".into(),
+            2 => "Pair()".into(),
+            _ => format!("Pair(n: {}, in: d0, c: {})", self.integer(2), self.character(1)),
         }
     }
 

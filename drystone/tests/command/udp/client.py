@@ -48,6 +48,15 @@ client.send(request(2, "Put", text(b"key") + text(b"words")))
 expect(request(3, "Get", text(b"key")), 3, "Value", text(b"words"))
 expect(request(4, "Mix", struct.pack(">IIqd", 1, 120, -5, 1.5)), 4, "Mixed", struct.pack(">IIqd", 0, 120, -4, 2.0))
 
+# An entry: key, sizes, nothings.
+entry = text(b"key") + struct.pack(">IIIqqII", 2, 0, 2, 1, -2, 1, 0)
+expect(request(5, "Turn", struct.pack(">I", 0) + entry), 5, "Turned", struct.pack(">I", 1) + entry)
+expect(request(5, "Turn", struct.pack(">I", 1) + entry + entry), 5, "Turned", struct.pack(">I", 2) + entry + entry)
+for count in (0, 2, 1 << 28, 0xFFFFFFFF):
+    expect(request(5, "Turn", struct.pack(">I", count) + entry + entry), 5, REFUSED)
+expect(request(5, "Turn", struct.pack(">I", 1) + entry[:-4] + struct.pack(">I", 1) + entry), 5, REFUSED)
+expect(request(5, "Turn", (struct.pack(">I", 1) + entry + entry)[:-4]), 5, REFUSED)
+
 # Another interface; messages that are no requests; parameters that are none, or too few, or too many.
 expect(request(5, "Get", text(b"key"), FORM ^ 1), 5, REFUSED)
 expect(request(6, "Value", text(b"key")), 6, REFUSED)

@@ -215,7 +215,9 @@ impl Communication {
     fn find(&self, name: &str, sender: Side, types: &[Type], location: u32) -> Option<u32> {
         let number = self.number_of(name, sender, location)?;
         let wanted: Vec<Type> = self.interface.types(number as usize).collect();
-        if wanted == types {
+        // A sequence is held by a TEXT.
+        let held = wanted.iter().map(|ty| if *ty == Type::Sequence { Type::Text } else { *ty });
+        if held.eq(types.iter().copied()) {
             return Some(number);
         }
         let spelled = |types: &[Type]| {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use drystone_component::{Interface, Message, Parameter, Type};
+use drystone_component::{Interface, Parameter, Type};
 use drystone_runtime::native::{Value, Values};
 
 /// A value; texts are borrowed where they can be.
@@ -70,24 +70,13 @@ pub fn data<'a>(parameters: &'a [Parameter], values: Values<'a>) -> impl Iterato
 /// # Errors
 /// A sentence names a message of the interface that carries one.
 pub fn no_components(interface: &Interface) -> Result<(), String> {
-    none_of(interface, |ty| ty == Type::Component)
-}
-
-/// The same, and sequences can't either, in a format that has no place for them.
-///
-/// # Errors
-/// A sentence names a message of the interface that carries one.
-pub fn only_plain(interface: &Interface) -> Result<(), String> {
-    none_of(interface, |ty| !ty.is_plain())
-}
-
-fn none_of(interface: &Interface, is_kept: impl Fn(Type) -> bool) -> Result<(), String> {
-    let kept = |message: &Message| Some((message.name.get(), message.types().find(|&ty| is_kept(ty))?));
-    match interface.messages.get().iter().find_map(kept) {
+    match interface.messages.get().iter().find(|message| message.has_component()) {
         None => Ok(()),
-        Some((message, what)) => {
-            let interface = interface.name.get();
-            Err(format!("{message} of {interface} carries {what}, which can't leave the program this way"))
+        Some(message) => {
+            let (message, interface) = (message.name.get(), interface.name.get());
+            Err(format!(
+                "{message} of {interface} carries a component, which can't leave the program this way"
+            ))
         }
     }
 }

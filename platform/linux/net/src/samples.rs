@@ -15,6 +15,18 @@ pub static ALL: [Parameter; 5] = [
     parameter("t", Type::Text),
 ];
 
+const fn sequence(name: &'static str, form: &'static str) -> Parameter {
+    Parameter { form: Str::new(form), ..parameter(name, Type::Sequence) }
+}
+
+/// Sequences of numbers, of records within records, of sequences of texts, and of records without fields.
+pub static SEQUENCES: [Parameter; 4] = [
+    sequence("numbers", "[i"),
+    sequence("points", "[(name:t,at:(x:r,y:i),is:b,rest:[(c:c))"),
+    sequence("texts", "[[t"),
+    sequence("nothings", "[()"),
+];
+
 const fn message(name: &'static str, parameters: &'static [Parameter]) -> Message {
     Message {
         name: Str::new(name),

@@ -1,9 +1,12 @@
 //! XDR (RFC 4506): INTEGER is a hyper (or an int, if the peer's are), REAL a double, BOOLEAN a bool, CHARACTER an
-//! unsigned int, TEXT an opaque or string of variable length, which are the same bytes.
+//! unsigned int, TEXT an opaque or string of variable length, which are the same bytes. A sequence is an array of
+//! variable length; a record is a structure, and in a sequence one without fields is an int, which is 0.
 
 use std::borrow::Cow;
 
-use drystone_component::{Parameter, Type};
+use drystone_component::Parameter;
+use drystone_component::form::Layout;
+use drystone_runtime::native::layout_of;
 
 use crate::datum::Datum;
 
@@ -40,19 +43,30 @@ impl<'a> Reader<'a> {
         Some(&bytes[..length])
     }
 
-    fn datum(&mut self, ty: Type, integers: Integers) -> Option<Datum<'a>> {
-        Some(match (ty, integers) {
-            (Type::Boolean, _) => Datum::Boolean(match self.word()? {
+    fn datum(&mut self, parameter: &Parameter, integers: Integers) -> Option<Datum<'a>> {
+        let layout = layout_of(parameter);
+        if let Layout::Sequence(_) = layout {
+            let mut own = Vec::new();
+            copy(self, layout, integers, &mut own, Integers::Hyper).ok()?;
+            return Some(Datum::Sequence(Cow::Owned(own)));
+        }
+        self.plain(layout, integers)
+    }
+
+    /// A value that is neither a sequence nor a record.
+    fn plain(&mut self, layout: &Layout, integers: Integers) -> Option<Datum<'a>> {
+        Some(match (layout, integers) {
+            (Layout::Boolean, _) => Datum::Boolean(match self.word()? {
                 0 => false,
                 1 => true,
                 _ => return None,
             }),
-            (Type::Character, _) => Datum::Character(self.word()?.try_into().ok()?),
-            (Type::Integer, Integers::Int) => Datum::Integer(i32::from_be_bytes(self.take()?).into()),
-            (Type::Integer, Integers::Hyper) => Datum::Integer(i64::from_be_bytes(self.take()?)),
-            (Type::Real, _) => Datum::Real(f64::from_be_bytes(self.take()?)),
-            (Type::Text, _) => Datum::Text(Cow::Borrowed(self.opaque()?)),
-            (Type::Component | Type::Sequence, _) => return None,
+            (Layout::Character, _) => Datum::Character(self.word()?.try_into().ok()?),
+            (Layout::Integer, Integers::Int) => Datum::Integer(i32::from_be_bytes(self.take()?).into()),
+            (Layout::Integer, Integers::Hyper) => Datum::Integer(i64::from_be_bytes(self.take()?)),
+            (Layout::Real, _) => Datum::Real(f64::from_be_bytes(self.take()?)),
+            (Layout::Text, _) => Datum::Text(Cow::Borrowed(self.opaque()?)),
+            (Layout::Sequence(_) | Layout::Record(_), _) => return None,
         })
     }
 }
@@ -61,8 +75,39 @@ impl<'a> Reader<'a> {
 pub fn read<'a>(bytes: &'a [u8], parameters: &[Parameter], integers: Integers) -> Option<Vec<Datum<'a>>> {
     let mut reader = Reader(bytes);
     let values =
-        parameters.iter().map(|parameter| reader.datum(parameter.ty, integers)).collect::<Option<_>>()?;
+        parameters.iter().map(|parameter| reader.datum(parameter, integers)).collect::<Option<_>>()?;
     reader.0.is_empty().then_some(values)
+}
+
+/// Copies a value whose INTEGERs have one width to bytes where they have another.
+///
+/// # Errors
+/// A sentence says which INTEGER has no room there, or that the bytes are something else.
+fn copy(
+    from: &mut Reader<'_>,
+    layout: &Layout,
+    width: Integers,
+    to: &mut Vec<u8>,
+    new_width: Integers,
+) -> Result<(), String> {
+    let wrong = || "the bytes are no such value".to_string();
+    match layout {
+        Layout::Sequence(element) => {
+            let count = from.word().ok_or_else(wrong)?;
+            write_word(to, count);
+            // Each element takes a word at least, so a count that lies comes to its end with the bytes.
+            (0..count).try_for_each(|_| copy(from, element, width, to, new_width))
+        }
+        Layout::Record(fields) if fields.is_empty() => {
+            from.word().filter(|&word| word == 0).ok_or_else(wrong)?;
+            write_word(to, 0);
+            Ok(())
+        }
+        Layout::Record(fields) => {
+            fields.iter().try_for_each(|(_, field)| copy(from, field, width, to, new_width))
+        }
+        plain => write_one(to, &from.plain(plain, width).ok_or_else(wrong)?, new_width),
+    }
 }
 
 /// Adds an unsigned int.
@@ -82,11 +127,24 @@ pub fn write_opaque(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Adds a value.
+/// Adds the values of these parameters.
 ///
 /// # Errors
 /// A sentence says which INTEGER or TEXT the format has no room for.
-pub fn write(out: &mut Vec<u8>, datum: &Datum<'_>, integers: Integers) -> Result<(), String> {
+pub fn write<'v>(
+    out: &mut Vec<u8>,
+    parameters: &[Parameter],
+    values: impl IntoIterator<Item = Datum<'v>>,
+    integers: Integers,
+) -> Result<(), String> {
+    parameters.iter().zip(values).try_for_each(|(parameter, value)| match &value {
+        Datum::Sequence(own) => copy(&mut Reader(own), layout_of(parameter), Integers::Hyper, out, integers),
+        plain => write_one(out, plain, integers),
+    })
+}
+
+/// Adds a value that is neither a sequence nor a record.
+fn write_one(out: &mut Vec<u8>, datum: &Datum<'_>, integers: Integers) -> Result<(), String> {
     match datum {
         Datum::Boolean(x) => write_word(out, u32::from(*x)),
         Datum::Character(x) => write_word(out, u32::from(*x)),
@@ -97,7 +155,7 @@ pub fn write(out: &mut Vec<u8>, datum: &Datum<'_>, integers: Integers) -> Result
         Datum::Integer(x) => out.extend_from_slice(&x.to_be_bytes()),
         Datum::Real(x) => out.extend_from_slice(&x.to_be_bytes()),
         Datum::Text(x) => write_opaque(out, x)?,
-        Datum::Sequence(_) => unreachable!("interfaces with sequences are refused when a binding is made"),
+        Datum::Sequence(_) => unreachable!("a sequence is copied by its layout"),
     }
     Ok(())
 }
@@ -106,15 +164,11 @@ pub fn write(out: &mut Vec<u8>, datum: &Datum<'_>, integers: Integers) -> Result
 mod tests {
     use super::*;
 
-    const ALL: [Type; 5] = [Type::Boolean, Type::Character, Type::Integer, Type::Real, Type::Text];
+    use crate::samples::{ALL, SEQUENCES};
 
-    fn parameters(types: &[Type]) -> Vec<Parameter> {
-        types.iter().map(|&ty| Parameter::new("x", ty)).collect()
-    }
-
-    fn written(values: &[Datum<'_>], integers: Integers) -> Vec<u8> {
+    fn written(parameters: &[Parameter], values: &[Datum<'_>], integers: Integers) -> Vec<u8> {
         let mut out = Vec::new();
-        values.iter().for_each(|value| write(&mut out, value, integers).expect("there is room for it"));
+        write(&mut out, parameters, values.iter().cloned(), integers).expect("there is room for them");
         out
     }
 
@@ -129,29 +183,75 @@ mod tests {
             0, 0, 0, 1, 0, 0, 0, 200, 255, 255, 255, 255, 255, 255, 255, 253, 0x3f, 0xf8, 0, 0, 0, 0, 0, 0,
             0, 0, 0, 5, 255, b'a', b'b', b'c', b'd', 0, 0, 0,
         ];
-        assert_eq!(written(&values(), Integers::Hyper), long);
-        assert_eq!(written(&values()[2..3], Integers::Int), [255, 255, 255, 253]);
+        assert_eq!(written(&ALL, &values(), Integers::Hyper), long);
+        assert_eq!(written(&ALL[2..3], &values()[2..3], Integers::Int), [255, 255, 255, 253]);
     }
 
     #[test]
     fn what_was_written_is_read() {
         for integers in [Integers::Int, Integers::Hyper] {
-            let bytes = written(&values(), integers);
-            assert_eq!(read(&bytes, &parameters(&ALL), integers), Some(values()));
-            for length in 0..bytes.len() {
-                assert_eq!(read(&bytes[..length], &parameters(&ALL), integers), None, "{length} bytes");
+            for (parameters, values) in [(&ALL[..], values()), (&SEQUENCES[..], sequences())] {
+                let bytes = written(parameters, &values, integers);
+                assert_eq!(read(&bytes, parameters, integers), Some(values));
+                for length in 0..bytes.len() {
+                    assert_eq!(read(&bytes[..length], parameters, integers), None, "{length} bytes");
+                }
+                assert_eq!(read(&[&bytes[..], &[0]].concat(), parameters, integers), None);
             }
-            assert_eq!(read(&[&bytes[..], &[0]].concat(), &parameters(&ALL), integers), None);
         }
     }
 
     #[test]
     fn what_has_no_room_or_no_meaning_is_refused() {
-        let large = Datum::Integer(1 << 31);
-        let refused = write(&mut Vec::new(), &large, Integers::Int).unwrap_err();
+        let large = [Datum::Integer(1 << 31)];
+        let refused = write(&mut Vec::new(), &ALL[2..3], large, Integers::Int).unwrap_err();
         assert_eq!(refused, "2147483648 is no integer of 32 bits");
-        assert_eq!(read(&[0, 0, 0, 2], &parameters(&ALL[..1]), Integers::Int), None);
-        assert_eq!(read(&[0, 0, 1, 0], &parameters(&ALL[1..2]), Integers::Int), None);
-        assert_eq!(read(&[255, 255, 255, 255], &parameters(&ALL[4..]), Integers::Int), None);
+        let large = [Datum::Sequence(Cow::Borrowed(&[0, 0, 0, 1, 0, 0, 0, 0, 0x80, 0, 0, 0]))];
+        let refused = write(&mut Vec::new(), &SEQUENCES[..1], large, Integers::Int).unwrap_err();
+        assert_eq!(refused, "2147483648 is no integer of 32 bits");
+        assert_eq!(read(&[0, 0, 0, 2], &ALL[..1], Integers::Int), None);
+        assert_eq!(read(&[0, 0, 1, 0], &ALL[1..2], Integers::Int), None);
+        assert_eq!(read(&[255, 255, 255, 255], &ALL[4..], Integers::Int), None);
+    }
+
+    /// `[-3, 4]`, `[]`, `[["abcde", ""], []]`, and `[()]`, where `()` has no fields.
+    fn sequences() -> Vec<Datum<'static>> {
+        let shapes = [0, 0, 0, 0];
+        let texts = [
+            [0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 5, b'a', b'b', b'c', b'd'],
+            [b'e', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        ];
+        let mut texts = texts.concat();
+        texts.truncate(28);
+        let integers = [[0, 0, 0, 2, 255, 255, 255, 255, 255, 255], [255, 253, 0, 0, 0, 0, 0, 0, 0, 4]];
+        let all = [integers.concat(), shapes.to_vec(), texts, vec![0, 0, 0, 1, 0, 0, 0, 0]];
+        all.map(|bytes| Datum::Sequence(Cow::Owned(bytes))).into()
+    }
+
+    #[test]
+    fn sequences_are_arrays_whose_integers_are_as_wide_as_the_others() {
+        let bytes = written(&SEQUENCES[..1], &sequences()[..1], Integers::Int);
+        assert_eq!(bytes, [0, 0, 0, 2, 255, 255, 255, 253, 0, 0, 0, 4]);
+        let padded = [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, b'a', 1, 2, 3];
+        let read = read(&padded, &SEQUENCES[2..3], Integers::Int).expect("bytes that pad may be any");
+        let Datum::Sequence(own) = &read[0] else { panic!("it is a sequence") };
+        assert_eq!(own[12..], [b'a', 0, 0, 0]);
+    }
+
+    #[test]
+    fn counts_that_lie_take_no_memory() {
+        for (sequence, parameter) in SEQUENCES.iter().enumerate() {
+            for count in [1, 2, u32::MAX / 8, u32::MAX] {
+                let bytes = count.to_be_bytes();
+                assert_eq!(
+                    read(&bytes, std::slice::from_ref(parameter), Integers::Hyper),
+                    None,
+                    "{sequence}"
+                );
+            }
+        }
+        let inner = [[0, 0, 0, 2], [0, 0, 0, 0], [255; 4]].concat();
+        assert_eq!(read(&inner, &SEQUENCES[2..3], Integers::Hyper), None);
+        assert_eq!(read(&[0, 0, 0, 1, 0, 0, 0, 1], &SEQUENCES[3..], Integers::Hyper), None, "no record");
     }
 }

@@ -83,12 +83,12 @@ pub fn read(bytes: &[u8], parameters: &[drystone_component::Parameter]) {
     for integers in [Integers::Int, Integers::Hyper] {
         let Some(values) = xdr::read(bytes, parameters, integers) else { continue };
         let mut again = Vec::new();
-        values.iter().for_each(|value| xdr::write(&mut again, value, integers).expect("it was read so"));
+        xdr::write(&mut again, parameters, values, integers).expect("it was read so");
         // All but what pads texts.
         assert_eq!(again.len(), bytes.len());
         let values = xdr::read(&again, parameters, integers).expect("it was written");
         let mut once_more = Vec::new();
-        values.iter().for_each(|value| xdr::write(&mut once_more, value, integers).expect("it was read so"));
+        xdr::write(&mut once_more, parameters, values, integers).expect("it was read so");
         assert_eq!(again, once_more);
     }
 }

@@ -8,7 +8,7 @@ use drystone_component::{Interface, Parameter};
 
 use super::message::{self, Accepted, Called, Head, read_call, write_accepted, write_call};
 use super::options::{Options, Texts};
-use drystone_net::datum::{Datum, only_plain};
+use drystone_net::datum::{Datum, no_components};
 use drystone_net::xdr::{self, Integers, Reader, write_word};
 
 /// The first program number of those for anyone's use (RFC 5531, section 13).
@@ -45,7 +45,7 @@ impl Service {
     /// # Errors
     /// A sentence says why the interface can't be an RPC program with these options.
     pub fn new(interface: &'static Interface, options: &Options) -> Result<Service, String> {
-        only_plain(interface)?;
+        no_components(interface)?;
         let calls = Calls::of(interface).map_err(|none| none.to_string())?;
         let procedures = procedures(interface, &calls, options)?;
         let ours = FOR_ANYONE | interface.fingerprint.0[0] as u32 & (FOR_ANYONE - 1);
@@ -120,14 +120,13 @@ impl Service {
         values: impl Iterator<Item = Datum<'v>>,
     ) -> Result<(), String> {
         write_accepted(out, xid, Accepted::Success);
+        let Some(message) = message else { return Ok(()) };
         let answers = &self.call(call).answers;
-        if let Some(message) = message
-            && answers.len() > 1
-        {
+        if answers.len() > 1 {
             let place = answers.iter().position(|&answer| answer == message);
             write_word(out, place.expect("the protocol is watched") as u32);
         }
-        self.values(out, values)
+        xdr::write(out, self.parameters(message), values, self.integers)
     }
 
     /// Adds the reply that says that a call has failed.
@@ -145,17 +144,9 @@ impl Service {
         (xid, call): (u32, usize),
         values: impl Iterator<Item = Datum<'v>>,
     ) -> Result<(), String> {
-        let procedure = self.procedures[call];
+        let (procedure, message) = (self.procedures[call], self.call(call).message);
         write_call(out, Head { xid, program: self.program, version: self.version, procedure });
-        self.values(out, values)
-    }
-
-    fn values<'v>(
-        &self,
-        out: &mut Vec<u8>,
-        mut values: impl Iterator<Item = Datum<'v>>,
-    ) -> Result<(), String> {
-        values.try_for_each(|value| xdr::write(out, &value, self.integers))
+        xdr::write(out, self.parameters(message), values, self.integers)
     }
 
     /// The answer in a reply to a call, and the bytes of its values, which can be decoded. `None`: the interface has no

@@ -2,10 +2,12 @@ use std::borrow::Cow;
 
 use drystone_component::{Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type};
 
+use super::message::{Accepted, Head, write_call};
 use super::options::Options;
 use super::service::{Asked, Service};
 use super::x::print;
 use drystone_net::datum::Datum;
+use drystone_net::samples::SEQUENCES;
 
 const NONE: u16 = Interface::NONE;
 
@@ -165,6 +167,84 @@ struct Places_Put_call {
 };
 ";
     assert!(print(&service).contains(wanted), "{}", print(&service));
+}
+
+/// `{ IN Put(..) }`, where each parameter is a sequence.
+static LISTS: Interface = Interface {
+    name: Str::new("Lists"),
+    messages: Table::new(&[Message::new("Put", Side::Client, &SEQUENCES)]),
+    next: Table::new(&[0]),
+    states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS]),
+    ..CALCULATE
+};
+
+#[test]
+fn rpcgen_is_told_what_sequences_consist_of() {
+    let service = Service::new(&LISTS, &Options::default()).expect("it is right");
+    let wanted = "
+struct Lists_Put_call_points_at {
+    double x;
+    hyper y;
+};
+
+struct Lists_Put_call_points_rest {
+    unsigned int c;
+};
+
+struct Lists_Put_call_points {
+    opaque name<>;
+    Lists_Put_call_points_at at;
+    bool is;
+    Lists_Put_call_points_rest rest<>;
+};
+
+typedef opaque Lists_Put_call_texts_element_element<>;
+
+typedef Lists_Put_call_texts_element_element Lists_Put_call_texts_element<>;
+
+struct Lists_Put_call_nothings {
+    int nothing;
+};
+
+struct Lists_Put_call {
+    hyper numbers<>;
+    Lists_Put_call_points points<>;
+    Lists_Put_call_texts_element texts<>;
+    Lists_Put_call_nothings nothings<>;
+};
+";
+    assert!(print(&service).contains(wanted), "{}", print(&service));
+}
+
+#[test]
+fn sequences_that_are_cut_off_are_garbage() {
+    let service = Service::new(&LISTS, &Options::default()).expect("it is right");
+    let head = Head { xid: 5, program: service.program, version: 1, procedure: 1 };
+    let asked = |arguments: &[u32]| {
+        let mut call = Vec::new();
+        write_call(&mut call, head);
+        arguments.iter().for_each(|word| call.extend(word.to_be_bytes()));
+        match service.asked(&call) {
+            Asked::Call { .. } => Accepted::Success as u32,
+            Asked::Reply(reply) => u32::from_be_bytes(*reply.last_chunk().expect("it has a status")),
+            Asked::Nothing => panic!("it is a call"),
+        }
+    };
+    let garbage = Accepted::GarbageArguments as u32;
+    assert_eq!(asked(&[0, 0, 0, 0]), 0);
+    assert_eq!(asked(&[0, 0, 1, 2, 0, 0, 0]), 0, "two empty texts");
+    for wrong in [
+        &[0, 0, 0][..],
+        &[0, 0, 0, 0, 0],
+        &[u32::MAX, 0, 0, 0],
+        &[0, u32::MAX, 0, 0],
+        &[0, 0, u32::MAX, 0],
+        &[0, 0, 0, u32::MAX],
+        &[0, 0, 1, u32::MAX, 0, 0, 0],
+        &[0, 0, 0, 1, 7],
+    ] {
+        assert_eq!(asked(wrong), garbage, "{wrong:?}");
+    }
 }
 
 #[test]

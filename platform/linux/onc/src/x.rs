@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use drystone_component::{Member, Parameter, Type, members};
+use drystone_component::form::{Form, Kind};
+use drystone_component::{Member, Parameter, members};
 
 use super::options::Texts;
 use super::service::Service;
@@ -98,58 +99,108 @@ fn type_name(service: &Service, message: usize, kind: &str) -> String {
 fn print_struct(out: &mut String, service: &Service, used: &mut Vec<String>, message: usize, kind: &str) {
     let parameters = service.parameters(message);
     if !parameters.is_empty() {
-        print_members(out, service, used, &format!("{}_{kind}", name(service, message)), parameters, 0);
+        let name = format!("{}_{kind}", name(service, message));
+        Types { out, service, used }.print_members(&name, parameters, 0);
     }
 }
 
-/// A structure of a message's values, or of those of a record in it, behind those of the records in it.
-fn print_members(
-    out: &mut String,
-    service: &Service,
-    used: &mut Vec<String>,
-    name: &str,
-    parameters: &[Parameter],
-    within: usize,
-) {
-    let mut fields = String::new();
-    for member in members(parameters, within) {
-        match member {
-            Member::Value(field, parameter) => print_field(&mut fields, service, field, parameter),
+/// Prints the types of values, each behind those that it consists of.
+struct Types<'a> {
+    out: &'a mut String,
+    service: &'a Service,
+    used: &'a mut Vec<String>,
+}
+
+impl Types<'_> {
+    /// A structure of a message's values, or of those of a record in it.
+    fn print_members(&mut self, name: &str, parameters: &[Parameter], within: usize) {
+        let fields = members(parameters, within).map(|member| match member {
+            Member::Value(field, parameter) => self.declaration(name, field, Form::of(parameter)),
             Member::Record(field, values) => {
-                let ty = unused(used, format!("{name}_{field}"));
-                print_members(out, service, used, &ty, values, within + field.len() + 1);
-                let _ = writeln!(fields, "    {ty} {};", field_name(field));
+                let ty = self.unused(format!("{name}_{field}"));
+                self.print_members(&ty, values, within + field.len() + 1);
+                declared(&ty, field, "")
+            }
+        });
+        let fields: Vec<String> = fields.collect();
+        self.print_fields(name, &fields);
+    }
+
+    fn print_fields(&mut self, name: &str, fields: &[String]) {
+        let _ = writeln!(self.out, "\nstruct {name} {{");
+        fields.iter().for_each(|field| self.out.push_str(&format!("    {field};\n")));
+        self.out.push_str("};\n");
+    }
+
+    /// The name, or a longer one if it stands for something else: that of the record q in p is that of a record p_q,
+    /// too.
+    fn unused(&mut self, mut name: String) -> String {
+        while self.used.contains(&name) {
+            name.push('_');
+        }
+        self.used.push(name.clone());
+        name
+    }
+
+    /// The declaration of a field. The names of new types begin with that of the structure.
+    fn declaration(&mut self, within: &str, name: &str, form: Form<'_>) -> String {
+        match form.kind() {
+            Kind::Text => declared(self.text(), name, "<>"),
+            Kind::Sequence(element) => {
+                let ty = self.element(&format!("{within}_{name}"), element);
+                declared(&ty, name, "<>")
+            }
+            Kind::Record(_) => declared(&self.element(&format!("{within}_{name}"), form), name, ""),
+            _ => declared(&self.element(within, form), name, ""),
+        }
+    }
+
+    /// The name of a type of one value. Where the language has none for it, it gets this one.
+    fn element(&mut self, name: &str, form: Form<'_>) -> String {
+        match form.kind() {
+            Kind::Boolean => "bool".into(),
+            Kind::Character => "unsigned int".into(),
+            Kind::Integer if self.service.integers == Integers::Int => "int".into(),
+            Kind::Integer => "hyper".into(),
+            Kind::Real => "double".into(),
+            Kind::Text => {
+                let new = self.unused(format!("{name}_element"));
+                let _ = writeln!(self.out, "\ntypedef {} {new}<>;", self.text());
+                new
+            }
+            Kind::Sequence(element) => {
+                let new = self.unused(format!("{name}_element"));
+                let element = self.element(&new, element);
+                let _ = writeln!(self.out, "\ntypedef {element} {new}<>;");
+                new
+            }
+            Kind::Record(fields) => {
+                let new = self.unused(name.into());
+                let mut fields: Vec<String> =
+                    fields.map(|(field, form)| self.declaration(&new, field, form)).collect();
+                if fields.is_empty() {
+                    fields.push("int nothing".into());
+                }
+                self.print_fields(&new, &fields);
+                new
             }
         }
     }
-    let _ = writeln!(out, "\nstruct {name} {{\n{fields}}};");
+
+    fn text(&self) -> &'static str {
+        match self.service.texts {
+            Texts::String => "string",
+            Texts::Opaque => "opaque",
+        }
+    }
 }
 
-/// The name, or a longer one if it stands for something else: that of the record q in p is that of a record p_q, too.
-fn unused(used: &mut Vec<String>, mut name: String) -> String {
-    while used.contains(&name) {
-        name.push('_');
-    }
-    used.push(name.clone());
-    name
+fn declared(ty: &str, name: &str, length: &str) -> String {
+    format!("{ty} {}{length}", field_name(name))
 }
 
 fn field_name(name: &str) -> String {
     if TAKEN.contains(&name) { format!("{name}_") } else { name.into() }
-}
-
-fn print_field(out: &mut String, service: &Service, name: &str, parameter: &Parameter) {
-    let name = field_name(name);
-    let _ = match (parameter.ty, service.integers) {
-        (Type::Boolean, _) => writeln!(out, "    bool {name};"),
-        (Type::Character, _) => writeln!(out, "    unsigned int {name};"),
-        (Type::Integer, Integers::Int) => writeln!(out, "    int {name};"),
-        (Type::Integer, Integers::Hyper) => writeln!(out, "    hyper {name};"),
-        (Type::Real, _) => writeln!(out, "    double {name};"),
-        (Type::Text, _) if service.texts == Texts::String => writeln!(out, "    string {name}<>;"),
-        (Type::Text, _) => writeln!(out, "    opaque {name}<>;"),
-        (Type::Component | Type::Sequence, _) => unreachable!("a service carries data only"),
-    };
 }
 
 fn print_union(out: &mut String, service: &Service, message: usize, answers: &[usize]) {

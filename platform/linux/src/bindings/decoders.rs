@@ -7,7 +7,7 @@ use drystone_runtime::binding::Hints;
 
 use crate::control;
 use drystone_net::place::Place;
-use drystone_net::samples::{ALL, ASKED, TOLD};
+use drystone_net::samples::{ALL, ASKED, SEQUENCES, TOLD};
 use {drystone_http as http, drystone_nats as nats, drystone_onc as onc, drystone_udp as udp};
 
 /// Bytes from TCP or UDP, for a server or a client of ONC RPC.
@@ -19,6 +19,7 @@ pub fn onc(bytes: &[u8]) {
         onc::feed(bytes, pieces);
     }
     onc::read(bytes, &ALL);
+    SEQUENCES.iter().for_each(|sequence| onc::read(bytes, std::slice::from_ref(sequence)));
 }
 
 /// A datagram from UDP, for a server or a client.

@@ -1,6 +1,7 @@
 //! The description of an interface's datagrams, for programs in other languages.
 
-use drystone_component::{Interface, Side, Type};
+use drystone_component::form::{Form, Kind};
+use drystone_component::{Interface, Side};
 
 use super::service::Service;
 
@@ -16,20 +17,27 @@ pub fn describe(interface: &'static Interface) -> Result<String, String> {
         text += &format!("{number} {direction} {}", message.name.get());
         for (place, parameter) in message.parameters.get().iter().enumerate() {
             let before = if place == 0 { ":" } else { "," };
-            text += &format!("{before} {} {}", xdr(parameter.ty), parameter.name.get());
+            text += &format!("{before} {} {}", xdr(Form::of(parameter)), parameter.name.get());
         }
         text.push('\n');
     }
     Ok(text)
 }
 
-fn xdr(ty: Type) -> &'static str {
-    match ty {
-        Type::Boolean => "bool",
-        Type::Character => "unsigned int",
-        Type::Integer => "hyper",
-        Type::Real => "double",
-        Type::Text => "opaque<>",
-        Type::Component | Type::Sequence => unreachable!("interfaces with such messages have no datagrams"),
+fn xdr(form: Form<'_>) -> String {
+    match form.kind() {
+        Kind::Boolean => "bool".into(),
+        Kind::Character => "unsigned int".into(),
+        Kind::Integer => "hyper".into(),
+        Kind::Real => "double".into(),
+        Kind::Text => "opaque<>".into(),
+        Kind::Sequence(element) => xdr(element) + "<>",
+        Kind::Record(fields) => {
+            let fields: Vec<String> = fields.map(|(name, form)| format!("{} {name};", xdr(form))).collect();
+            match fields.is_empty() {
+                true => "struct { int nothing; }".into(),
+                false => format!("struct {{ {} }}", fields.join(" ")),
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use drystone_component::{Interface, Parameter};
 
 use super::datagram::{Head, REFUSED};
 use drystone_net::datagram::fits;
-use drystone_net::datum::{Datum, only_plain};
+use drystone_net::datum::{Datum, no_components};
 use drystone_net::xdr::{self, Integers};
 
 /// See the head of this file.
@@ -31,7 +31,7 @@ impl Service {
     /// # Errors
     /// A sentence says why the interface has no datagrams.
     pub(super) fn new(interface: &'static Interface) -> Result<Service, String> {
-        only_plain(interface)?;
+        no_components(interface)?;
         let calls = Calls::of(interface).map_err(|none| none.to_string())?;
         Ok(Service { interface, calls, form: interface.fingerprint.head() })
     }
@@ -68,10 +68,10 @@ impl Service {
         what: &str,
         id: u32,
         message: usize,
-        mut values: impl Iterator<Item = Datum<'v>>,
+        values: impl Iterator<Item = Datum<'v>>,
     ) -> Result<Vec<u8>, String> {
         let mut out = Head { form: self.form, id, message: message as u32 }.written();
-        values.try_for_each(|value| xdr::write(&mut out, &value, Integers::Hyper))?;
+        xdr::write(&mut out, self.parameters(message), values, Integers::Hyper)?;
         fits(what, &out)?;
         Ok(out)
     }

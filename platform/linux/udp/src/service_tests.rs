@@ -1,10 +1,12 @@
 use std::borrow::Cow;
 
+use drystone_component::{Interface, Message, Side, Table};
+
 use super::datagram::{Head, REFUSED};
 use super::describe::describe;
 use super::service::{Asked, Service};
 use drystone_net::datum::Datum;
-use drystone_net::samples::ASKED;
+use drystone_net::samples::{ASKED, SEQUENCES};
 
 const ASK: usize = 0;
 const TOLD: usize = 1;
@@ -101,4 +103,18 @@ fn its_form_and_numbers_are_told() {
         format!("3 IN Note: {all}"),
     ];
     assert_eq!(describe(&ASKED), Ok(lines.join("\n") + "\n"));
+}
+
+#[test]
+fn sequences_are_told_by_their_elements() {
+    static LISTED: Interface = Interface {
+        messages: Table::new(&[Message::new("Ask", Side::Client, &SEQUENCES)]),
+        next: Table::new(&[0]),
+        states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS]),
+        ..ASKED
+    };
+    let points = "struct { opaque<> name; struct { double x; hyper y; } at; bool is; \
+                  struct { unsigned int c; }<> rest; }<> points";
+    let all = format!("hyper<> numbers, {points}, opaque<><><> texts, struct {{ int nothing; }}<> nothings");
+    assert_eq!(describe(&LISTED), Ok(format!("Asked 0x12345678\n0 IN Ask: {all}\n")));
 }
