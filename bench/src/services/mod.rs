@@ -234,8 +234,8 @@ pub fn page(_: &[Row]) -> Page<'_> {
         place: |_| Place::Headline,
         reason: |row| {
             (row == "links: follow one").then_some(
-                "each write is a transaction of its own, which goes to a thread and back, so that a disk keeps \
-                 nobody waiting; Go's driver writes on the thread that asks",
+                "the service asks for one write after the other, and each goes to a thread and back, so that a disk \
+                 keeps nobody waiting; Go's driver writes on the thread that asks",
             )
         },
         plots: Vec::new(),

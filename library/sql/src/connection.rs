@@ -21,8 +21,8 @@ pub trait Connection: Send {
     /// Carries a request out. It may take long.
     fn run(&mut self, request: &Request<'_>) -> Answer;
 
-    /// Carries out requests that are short writes ([`Tried::Write`]), together if it can: each is done as a whole or not
-    /// at all, as if it were alone. It answers the first ones, at least one.
+    /// Carries out requests that are short writes ([`Tried::Write`]), together if it can: each is done as a whole or
+    /// not at all, as if it were alone. It answers the first ones, at least one.
     fn write(&mut self, all: &[Asked]) -> Vec<Answer> {
         let first = all[0].read().map(|request| self.run(&request));
         vec![first.into()]

@@ -4,8 +4,8 @@
 //!   which has the connections to it.
 //! * A request that is short is carried out at once, on the home's thread; all others on one of the `threads`. A
 //!   `request` comes and an `answer` goes as XDR, so both cross to threads as they are.
-//! * A `connection` is one to some database; `sqlite` and `postgres` make such. `statements` has what SQLite's were found
-//!   to be. `words` looks how SQL begins.
+//! * A `connection` is one to some database; `sqlite` and `postgres` make such. `statements` has what SQLite's were
+//!   found to be. `words` looks how SQL begins.
 
 mod answer;
 mod client;

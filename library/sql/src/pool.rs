@@ -23,7 +23,7 @@ use crate::threads::Threads;
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Writes that go together at most.
-const TOGETHER: usize = 64;
+const GROUP: usize = 64;
 
 /// How long requests that have waited are carried out at a stretch, before others of the program have their turn.
 const STRETCH: Duration = Duration::from_millis(1);
@@ -350,7 +350,7 @@ impl Pool {
             return None;
         }
         let connection = state.room(self.most)?;
-        let count = state.writes.len().min(TOGETHER);
+        let count = state.writes.len().min(GROUP);
         let next = state.writes.drain(..count);
         let next = next.map(|Waiting { client, asked, alarm, .. }| {
             self.reactor.cancel(alarm);

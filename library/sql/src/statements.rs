@@ -152,7 +152,7 @@ mod tests {
             ),
             (
                 Pace::Steps,
-                "SELECT 1 WHERE (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n)",
+                "SELECT (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n)",
             ),
             (Pace::Long, "INSERT INTO of (p) VALUES (1)"),
             (Pace::Long, "INSERT INTO logged VALUES (1)"),
