@@ -223,6 +223,11 @@ fn only_who_may_be_asked_for_listens() {
         ),
         (IDENTITY, &everywhere, "clients have to show who they are"),
         (
+            "token: \"x\", site: \"example.org/shop\"",
+            &everywhere,
+            "site: example.org/shop is no URL of a host, such as https://example.org",
+        ),
+        (
             "token: \"x\"",
             &everywhere.replace("https", "http"),
             "without TLS only addresses of this machine's own",

@@ -218,6 +218,42 @@ fn a_request_s_body_is_taken_in_pieces() {
     );
 }
 
+/// A site that has a public URL.
+const SHOP: &str = r#"
+IMPORT Http;
+COMPONENT Shop OFFERS Http.Site;
+  IMPLEMENTATION Http.Site;
+  VARIABLE request: Http.Request;
+  BEGIN
+    ?Request(request); !Response(Http.Text(request.path + " at " + request.site))
+  END Http.Site;
+END Shop;
+COMPONENT Main REQUIRES Arguments;
+VARIABLE shop: Shop; at: TEXT;
+BEGIN
+  Arguments!GetArguments; Arguments?Argument(at); Arguments?End; NEW(shop);
+  EXPORT(Http.Site(shop), at) BY Http(site: "https://Shop.example"); WRITE("ready"); WRITELINE
+END Main;
+"#;
+
+#[test]
+fn a_site_is_everybody_s_by_its_name() {
+    let folder = folder_of([("shop.dry", SHOP)]);
+    let address = format!("0.0.0.0:{}", free_port());
+    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "shop.dry", &format!("http://{address}")]);
+    assert_eq!(server.line(), "ready");
+    let ask = |host: &str, fields: &str| {
+        answer(&address, format!("GET /a HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{fields}\r\n"))
+    };
+    // A proxy passes on what it was asked for.
+    for host in ["shop.example", "SHOP.example", "localhost", "127.0.0.1:80"] {
+        is(&ask(host, ""), 200, &["/a at https://shop.example"]);
+    }
+    is(&ask("shop.example", "Origin: https://shop.example\r\n"), 200, &["at https://shop.example"]);
+    is(&ask("shop.example", "Origin: https://evil.example\r\n"), 403, &["pages of other sites"]);
+    is(&ask("evil.example", ""), 421, &["this is served as shop.example"]);
+}
+
 #[test]
 fn a_token_and_the_host_are_asked_for() {
     let (_folder, _server, address) = serve();

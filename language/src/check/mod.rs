@@ -53,6 +53,7 @@ mod options;
 mod places;
 mod predeclared;
 mod records;
+mod returns;
 mod scopes;
 mod select;
 mod sends;

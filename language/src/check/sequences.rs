@@ -199,11 +199,20 @@ impl BodyChecker<'_> {
     ) -> Option<StatementKind> {
         let Type::Sequence(element) = &sequence.ty else { unreachable!("it is a sequence") };
         let types = [Type::Integer, (**element).clone()];
+        let reported = self.reported();
         let places: Vec<_> = variables
             .iter()
             .enumerate()
             .map(|(k, tree)| self.loop_variable(tree, types.get(k).unwrap_or(&types[0])))
             .collect();
+        if let [only] = variables {
+            let name = &only.name.text;
+            let help = format!(
+                "declare it before BEGIN: VARIABLE {name}: INTEGER; it is the index. FOREACH i, {name} OF gives the \
+                 elements, too"
+            );
+            self.explain(reported, "unknown-name", &help);
+        }
         // The loops in its body have other variables.
         let own = [hidden("visited", sequence.ty.clone(), span), hidden("number", Type::Integer, span)];
         self.in_branch(own, |checker, ids| {
@@ -219,7 +228,12 @@ impl BodyChecker<'_> {
                 if place.ty != *ty {
                     let (wanted, given) = (checker.known.type_name(ty), checker.known.type_name(&place.ty));
                     let message = format!("{what} of this sequence is {wanted}, the variable is {given}");
-                    let error = Diagnostic::new("loop-variable", place.span, message);
+                    let mut error = Diagnostic::new("loop-variable", place.span, message);
+                    if let [only] = &places[..]
+                        && only.ty == types[1]
+                    {
+                        error = error.help("the index comes first: FOREACH i, x OF s, where x is the element");
+                    }
                     checker.report(error.label(format!("is {given}")));
                     return None;
                 }

@@ -1,4 +1,5 @@
-//! Warnings: declarations that are never used, statements that are never reached, parts of systems that nothing needs.
+//! Warnings: declarations that are never used, statements that are never reached, functions without a result, parts of
+//! systems that nothing needs.
 
 use std::collections::HashSet;
 
@@ -9,6 +10,7 @@ use crate::source::{Diagnostic, Span};
 
 use super::declarations::DeclaredConstant;
 use super::definitions::Definitions;
+use super::returns;
 use super::symbols::ConstantId;
 
 /// Finds the warnings for a program without errors. If its file is imported, or the program has no entry, a procedure
@@ -49,6 +51,7 @@ pub(super) fn find(known: &Definitions, used_constants: &HashSet<ConstantId>) ->
         let warning = Diagnostic::warning("unreached", span, "this is never reached");
         warning.label("after RETURN").help("remove it, or put the RETURN into an IF")
     }));
+    warnings.extend(returns::find(program));
     warnings.extend(unneeded_parts(program));
     warnings.sort_by_key(|warning| warning.span);
     warnings

@@ -16,6 +16,7 @@ use super::reply::Refusal;
 /// Which clients are let in.
 pub(super) struct Admission {
     pub(super) clients: Clients,
+    pub(super) site: Option<Public>,
     pub(super) origins: Origins,
     /// What pages of other origins may ask for.
     pub(super) methods: &'static str,
@@ -30,6 +31,31 @@ pub(super) enum Clients {
     OwnName,
     /// All clients that TLS has let in.
     All,
+}
+
+/// The URL by which everybody may come, whatever stands in between.
+pub(super) struct Public {
+    /// In small letters, without a `/` at its end.
+    pub(super) url: String,
+}
+
+impl Public {
+    /// Reads what BY says.
+    ///
+    /// # Errors
+    /// It is no URL of a host alone.
+    pub(super) fn parse(text: &str) -> Result<Public, String> {
+        let url = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
+        let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+        if !host.is_some_and(|host| !host.is_empty() && is_host(host)) {
+            return Err(format!("site: {text} is no URL of a host, such as https://example.org"));
+        }
+        Ok(Public { url })
+    }
+
+    fn host(&self) -> &str {
+        self.url.split_once("://").map_or("", |(_, host)| host)
+    }
 }
 
 /// The origins of pages that may send requests, besides pages that come from here.
@@ -118,12 +144,24 @@ impl Admission {
     /// Refuses a client that may not use what is exported.
     pub(super) fn check(&self, request: &Parts) -> Result<(), Refusal> {
         let host = host(request)?;
-        if matches!(self.clients, Clients::OwnName) && !host.is_none_or(is_here) {
-            let reason = "without a token this is served as localhost, 127.0.0.1 or [::1] only";
+        let is_site =
+            |host: &str| self.site.as_ref().is_some_and(|site| host.eq_ignore_ascii_case(site.host()));
+        if matches!(self.clients, Clients::OwnName) && !host.is_none_or(|host| is_here(host) || is_site(host))
+        {
+            let reason = match &self.site {
+                Some(site) => format!("this is served as {}", site.host()),
+                None => "without a token this is served as localhost, 127.0.0.1 or [::1] only, unless the option site \
+                         has a URL for everybody"
+                    .to_string(),
+            };
             return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, reason));
         }
+        let is_its_own = |origin: &str| {
+            is_own(origin, host)
+                || self.site.as_ref().is_some_and(|site| origin.eq_ignore_ascii_case(&site.url))
+        };
         if let Some(origin) = request.headers.get(ORIGIN)
-            && !origin.to_str().is_ok_and(|origin| self.origins.allow(origin) || is_own(origin, host))
+            && !origin.to_str().is_ok_and(|origin| self.origins.allow(origin) || is_its_own(origin))
         {
             let reason = "pages of other sites may not use this: the option origins says which may";
             return Err(Refusal::new(StatusCode::FORBIDDEN, reason));

@@ -9,7 +9,7 @@ use drystone_kortex::composed::COMMON;
 use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
 
-use super::admission::{Admission, Clients, Origins};
+use super::admission::{Admission, Clients, Origins, Public};
 use super::caller::Remote;
 use super::describe::openapi;
 use super::export::Export;
@@ -81,10 +81,11 @@ impl Context {
         Ok(Some(dialer))
     }
 
-    /// Without TLS both sides have to be on this machine, so that nobody else can read along.
-    fn place(&self, rest: &str) -> Result<Place, String> {
+    /// Without TLS both sides have to be on this machine, so that nobody else can read along; but for a site that is
+    /// everybody's.
+    fn place(&self, rest: &str, is_public: bool) -> Result<Place, String> {
         let mut place = Place::parse(rest)?;
-        if !self.is_secure && !is_own(&place) {
+        if !self.is_secure && !is_public && !is_own(&place) {
             return Err("without TLS only addresses of this machine's own are used, such as 127.0.0.1: \
                         with it the name begins with https:"
                 .into());
@@ -100,7 +101,7 @@ fn is_own(place: &Place) -> bool {
 }
 
 /// What they are called, besides those that all factories have.
-const OWN: [&str; 6] = ["limit", "socket", "origins", "reads", "statuses", "files"];
+const OWN: [&str; 7] = ["limit", "socket", "origins", "reads", "statuses", "files", "site"];
 
 pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
     let token = hints.option("token").map(|token| String::from_utf8_lossy(token).into_owned());
@@ -123,6 +124,9 @@ pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
             |name: &str| String::from_utf8_lossy(factory.option(name).unwrap_or_default()).into_owned();
         (options.reads, options.statuses, options.files) = (text("reads"), text("statuses"), text("files"));
         options.socket = factory.boolean("socket")?.unwrap_or(false);
+        if let Some(site) = factory.option("site").filter(|site| !site.is_empty()) {
+            options.site = Some(Public::parse(&String::from_utf8_lossy(site))?);
+        }
     }
     Ok(options)
 }
@@ -130,7 +134,7 @@ pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
 impl BindingFactory for Context {
     fn bind(&mut self, Endpoint { interface, name, hints }: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
         no_components(interface)?;
-        let (options, place) = (options(hints)?, self.place(name.rest())?);
+        let (options, place) = (options(hints)?, self.place(name.rest(), false)?);
         let style = match Style::of(interface) {
             Style::Calls(_) if options.socket => Style::Conversation,
             style if style.is_half() || is_upload(interface) => {
@@ -153,19 +157,23 @@ impl NamingContext for Context {
         Endpoint { interface, name, hints }: Endpoint<'_>,
     ) -> Result<Box<dyn Exported>, String> {
         no_components(interface)?;
-        let (options, place) = (options(hints)?, self.place(name.rest())?);
-        if !is_own(&place) && options.token.is_none() && Files::of(hints)?.authority.is_none() {
-            return Err(
-                "at other addresses than this machine's own (127.0.0.1, localhost) clients have to show \
-                        who they are: by a token, or by certificates that an authority has signed, \
-                        as BY Http(token: text) or BY Http(authority: file) says"
-                    .into(),
-            );
+        let options = options(hints)?;
+        let place = self.place(name.rest(), options.site.is_some())?;
+        let is_for_some = options.token.is_some() || Files::of(hints)?.authority.is_some();
+        if !is_own(&place) && !is_for_some && options.site.is_none() {
+            return Err("at other addresses than this machine's own (127.0.0.1, localhost) clients have to show who \
+                        they are, by a token or by certificates that an authority has signed, as BY Http(token: text) \
+                        or BY Http(authority: file) says; or else BY Http(site: URL) says that everybody is served, \
+                        and by what URL"
+                .into());
         }
         let style = Style::of(interface);
         let address = (place.here()?, place.port.unwrap_or(port_of(self.is_secure))).into();
         let scheme = if self.is_secure { "https" } else { "http" };
-        let url = format!("{scheme}://{address}{}", place.path);
+        let url = match &options.site {
+            Some(site) => format!("{}{}", site.url, place.path),
+            None => format!("{scheme}://{address}{}", place.path),
+        };
         let mapping = Mapping::new(interface, &options)?;
         let description = match &style {
             Style::Calls(_) | Style::Conversation => {
@@ -182,7 +190,7 @@ impl NamingContext for Context {
             Style::Plain => "GET, HEAD, POST, PUT, PATCH, DELETE",
             _ => "GET, POST",
         };
-        let admission = Admission { clients, origins: options.origins, methods };
+        let admission = Admission { clients, site: options.site, origins: options.origins, methods };
         let export =
             Export::new(place.path, interface, style, description, (options.limit, admission, mapping));
         let site = self.site(address, hints)?;

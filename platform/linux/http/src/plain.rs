@@ -128,13 +128,15 @@ pub(super) fn request(
     let host = head.uri.authority().map(|authority| authority.as_str().as_bytes());
     let host = host.or_else(|| head.headers.get(HOST).map(HeaderValue::as_bytes)).unwrap_or_default();
     let scheme: &[u8] = if at.is_secure { b"https://" } else { b"http://" };
+    let site = export.admission.site.as_ref();
+    let called = site.map_or_else(|| [scheme, host].concat(), |site| site.url.clone().into_bytes());
     vec![
         text(head.method.as_str().into()),
         text([b"/", rest.as_bytes()].concat()),
         text(head.uri.query().unwrap_or_default().into()),
         text(written(&head.headers)),
         text(body),
-        text([scheme, host, export.path.as_bytes()].concat()),
+        text([&called, export.path.as_bytes()].concat()),
         text(at.peer.as_bytes().into()),
     ]
 }

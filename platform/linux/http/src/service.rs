@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use drystone_component::Interface;
 
-use super::admission::Origins;
+use super::admission::{Origins, Public};
 use super::io::Io;
 use super::style::Style;
 use drystone_net::place::Place;
@@ -28,6 +28,8 @@ pub(super) struct Options {
     pub(super) statuses: String,
     /// A folder whose files are served beside.
     pub(super) files: String,
+    /// Everybody is served, by this URL.
+    pub(super) site: Option<Public>,
 }
 
 /// See the head of this file.
