@@ -77,7 +77,9 @@ fn one_for_each_cause(faults: Vec<Fault>) -> Vec<Diagnostic> {
         let is_talk = first.code == "race-communication";
         diagnostics.push(match (more, last) {
             (1.., Some(last)) => first.note(last, more_places(more)).help(match exclusive {
-                true if is_talk => "put them in a block with {EXCLUSIVE}: a request and its answer in the same one",
+                true if is_talk => {
+                    "put them in a block with {EXCLUSIVE}: a request and its answer in the same one"
+                }
                 true => "put them in a block with {EXCLUSIVE}, or in several",
                 false => {
                     "put them in a block with {SHARED}; a WHILE test or an UNTIL takes {SHARED} before it"

@@ -69,8 +69,8 @@ pub fn measure(effort: Effort, only: Option<Group>, tell: Tell) -> Result<(), St
     if processors() < 2 {
         eprintln!("there is one processor: the rows for two cores are measured on it");
     }
-    let all = Group::value_variants().iter().filter(|&&group| only.is_none_or(|only| only == group));
-    all.into_iter().try_for_each(|group| match group {
+    let mut all = Group::value_variants().iter().filter(|&&group| only.is_none_or(|only| only == group));
+    all.try_for_each(|group| match group {
         Group::Paper => bench.paper(tell),
         Group::Language => bench.language(tell),
         Group::Practical => bench.practical(tell),

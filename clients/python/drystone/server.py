@@ -50,6 +50,7 @@ class Interface:
             if forms.data:
                 parameters = [(it, type_of(forms.opaque().decode()) if ty == SEQUENCE else ty) for it, ty in parameters]
             self.messages.append((name, sender, parameters))
+        forms.end()
 
 
 class Server:

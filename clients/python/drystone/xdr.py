@@ -27,9 +27,12 @@ class SequenceOf(int):
 
 def type_of(form):
     """The type that a form (docs/src/wire.md) says."""
-    ty, rest = first_type(form)
-    if rest:
-        raise ValueError(f"{form} is no form")
+    try:
+        ty, rest = first_type(form)
+    except (IndexError, ValueError, RecursionError):
+        rest = None
+    if rest != "":
+        raise ValueError(f"{form[:80]} is no form")
     return ty
 
 
@@ -138,6 +141,10 @@ class Reader:
         self.at += count
         return self.data[self.at - count:self.at]
 
+    def end(self):
+        if self.at < len(self.data):
+            raise ValueError("there are more bytes than values")
+
     def word(self):
         return struct.unpack(">I", self.bytes(4))[0]
 
@@ -168,7 +175,10 @@ class Reader:
 
     def value(self, ty):
         if isinstance(ty, SequenceOf):
-            return Reader(self.opaque()).elements(ty)
+            reader = Reader(self.opaque())
+            elements = reader.elements(ty)
+            reader.end()
+            return elements
         if ty == BOOLEAN:
             return self.word() == 1
         if ty == CHARACTER:

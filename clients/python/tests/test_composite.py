@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 
 import drystone
 from drystone.server import MESSAGE, Lost
+from drystone.xdr import INTEGER, TEXT, Reader, SequenceOf, encode, opaque, type_of, word
 from drystone.xdr import Reader, opaque, word
 
 ADDRESS = f"tcp://127.0.0.1:{os.environ['PORT']}"
@@ -424,6 +425,21 @@ class Composite(unittest.TestCase):
             server.close()
         self.assertLess(beside, 0.1, f"{alone} s alone, {beside} s beside eight endless programs")
         print(f"alone {alone * 1e6:.0f} us, beside eight endless programs {beside * 1e6:.0f} us")
+
+
+class Forms(unittest.TestCase):
+    def test_forms_say_what_sequences_consist_of(self):
+        self.assertEqual(type_of("[(a:i,rest:[t)").element, {"a": INTEGER, "rest": SequenceOf(TEXT)})
+        for form in ["", "[", "(a:", "(a:i", "ii", "x", "[" * 5000 + "i"]:
+            with self.assertRaises(ValueError):
+                type_of(form)
+
+    def test_a_sequence_has_no_more_bytes_than_its_elements(self):
+        numbers = type_of("[i")
+        self.assertEqual(Reader(encode(numbers, [7, -7])).value(numbers), [7, -7])
+        for data in [opaque(word(0) + b"more"), opaque(word(2) + bytes(8)), opaque(word(2**32 - 1)), word(8)]:
+            with self.assertRaises(ValueError):
+                Reader(data).value(numbers)
 
 
 def quietly(program):

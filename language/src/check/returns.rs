@@ -9,7 +9,9 @@ pub(super) fn find(program: &Program) -> impl Iterator<Item = Diagnostic> {
     program.procedures.iter().filter(has_end).map(|procedure| {
         let message = format!("{} may end without a result", procedure.name);
         let warning = Diagnostic::warning("missing-return", procedure.span, message);
-        warning.label("its END can be reached").help("end it by RETURN; where that can't be, by ASSERT(FALSE)")
+        warning
+            .label("its END can be reached")
+            .help("end it by RETURN; where that can't be, by ASSERT(FALSE)")
     })
 }
 

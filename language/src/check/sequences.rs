@@ -232,7 +232,8 @@ impl BodyChecker<'_> {
                     if let [only] = &places[..]
                         && only.ty == types[1]
                     {
-                        error = error.help("the index comes first: FOREACH i, x OF s, where x is the element");
+                        error =
+                            error.help("the index comes first: FOREACH i, x OF s, where x is the element");
                     }
                     checker.report(error.label(format!("is {given}")));
                     return None;

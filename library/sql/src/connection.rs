@@ -23,13 +23,15 @@ pub trait Connection: Send {
 
     /// Carries out requests that are short writes ([`Tried::Write`]), together if it can: each is done as a whole or
     /// not at all, as if it were alone. It answers the first ones, at least one.
-    fn write(&mut self, all: &[Asked]) -> Vec<Answer> {
-        let first = all[0].read().map(|request| self.run(&request));
-        vec![first.into()]
-    }
+    fn write(&mut self, all: &[Asked]) -> Vec<Answer>;
 
     /// How it is after a request.
     fn state(&self) -> State;
+}
+
+/// Carries a request out by itself.
+pub fn alone(connection: &mut dyn Connection, asked: &Asked) -> Answer {
+    asked.read().map(|request| connection.run(&request)).into()
 }
 
 /// What has become of a request that was to be carried out at once.

@@ -14,7 +14,7 @@ use drystone_reactor::{Errand, Expectation, Handler, Reactor, Time, weakly};
 use drystone_runtime::far::Waker;
 
 use crate::answer::Answer;
-use crate::connection::{Connection, Database, State, Tried};
+use crate::connection::{Connection, Database, State, Tried, alone};
 use crate::failure::Failure;
 use crate::request::Asked;
 use crate::threads::Threads;
@@ -346,7 +346,10 @@ impl Pool {
     #[expect(clippy::type_complexity, reason = "they are taken apart at once")]
     fn next_writes(&self) -> Option<(Vec<Client>, Option<Box<dyn Connection>>, Vec<Asked>)> {
         let state = &mut *self.state.borrow_mut();
-        if state.is_writing || state.writes.is_empty() {
+        let oldest = state.writes.front().filter(|_| !state.is_writing)?.client.until;
+        // Who has waited for longer is tried first: it may be a short write, too.
+        let mut there = state.waiting.iter().filter(|waiting| !waiting.client.session.borrow().has_ended);
+        if there.next().is_some_and(|waiting| waiting.client.until < oldest) {
             return None;
         }
         let connection = state.room(self.most)?;
@@ -375,21 +378,19 @@ impl Pool {
 
     /// Answers requests that have waited too long.
     fn expire(&self) {
+        let (most, patience) = (self.most, self.patience.as_millis());
+        let why = format!(
+            "all {most} connections have been in use for {patience} ms: the option connections allows more"
+        );
+        self.expire_in(|state| &mut state.waiting, &why);
+        self.expire_in(|state| &mut state.writes, &format!("writes of others have taken {patience} ms"));
+    }
+
+    /// The same in one queue, whose first has waited for the longest.
+    fn expire_in(&self, queue: fn(&mut Connections) -> &mut VecDeque<Waiting>, why: &str) {
         let now = Instant::now();
-        // The first has waited for the longest.
-        let late = |waiting: &mut Waiting| waiting.client.until <= now;
-        let next = || self.state.borrow_mut().waiting.pop_front_if(late);
+        let next = || queue(&mut self.state.borrow_mut()).pop_front_if(|it| it.client.until <= now);
         while let Some(Waiting { client, .. }) = next() {
-            let why = format!(
-                "all {} connections have been in use for {} ms: the option connections allows more",
-                self.most,
-                self.patience.as_millis()
-            );
-            tell(&client.session, Answer::failed(&Failure::new(Failure::TIMEOUT, why)));
-        }
-        let next = || self.state.borrow_mut().writes.pop_front_if(late);
-        while let Some(Waiting { client, .. }) = next() {
-            let why = format!("writes of others have taken {} ms", self.patience.as_millis());
             tell(&client.session, Answer::failed(&Failure::new(Failure::TIMEOUT, why)));
         }
     }
@@ -417,7 +418,7 @@ fn carry_out(
         Err(failure) => return (None, asked.iter().map(|_| Answer::failed(&failure)).collect()),
     };
     let answers = match asked {
-        [only] if !are_writes => vec![only.read().map(|request| connection.run(&request)).into()],
+        [only] if !are_writes => vec![alone(&mut *connection, only)],
         all => connection.write(all),
     };
     (Some(connection), answers)
@@ -508,6 +509,10 @@ mod tests {
                 Request::Rollback => Tried::Done(Answer::done()),
                 _ => Tried::Long,
             }
+        }
+
+        fn write(&mut self, all: &[Asked]) -> Vec<Answer> {
+            vec![alone(self, &all[0])]
         }
 
         fn run(&mut self, request: &Request<'_>) -> Answer {

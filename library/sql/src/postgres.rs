@@ -13,11 +13,11 @@ use postgres::{Client, Column, Config, Error, NoTls, RowIter};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::answer::{Answer, Columns, MOST, Rows};
-use crate::connection::{Connection, Database, State, Tried};
+use crate::connection::{Connection, Database, State, Tried, alone};
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::postgres_values::{Parameter, Raw, as_value};
-use crate::request::{Request, Statement, Value};
+use crate::request::{Asked, Request, Statement, Value};
 use crate::words::{begins_with, words};
 
 /// Statements that a connection keeps prepared.
@@ -186,7 +186,11 @@ impl Open {
             self.transaction = Transaction::Failed;
         }
         // If it can't be told, reading goes on when the connection is closed.
-        let _ = self.client.cancel_token().cancel_query(NoTls);
+        let token = self.client.cancel_token();
+        let _ = match &self.server.tls {
+            Some(tls) => token.cancel_query(tls.clone()),
+            None => token.cancel_query(NoTls),
+        };
         self.prepared.clear();
         match self.server.connect() {
             Ok(client) => self.client = client,
@@ -239,6 +243,10 @@ impl Open {
 impl Connection for Open {
     fn now(&mut self, _: &Request<'_>) -> Tried {
         Tried::Long
+    }
+
+    fn write(&mut self, all: &[Asked]) -> Vec<Answer> {
+        vec![alone(self, &all[0])]
     }
 
     fn run(&mut self, request: &Request<'_>) -> Answer {

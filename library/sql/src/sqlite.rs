@@ -18,7 +18,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Error, ErrorCode, OpenFlags, StatementStatus, ToSql};
 
 use crate::answer::{Answer, Columns, MOST, Rows};
-use crate::connection::{Connection, Database, State, Tried};
+use crate::connection::{Connection, Database, State, Tried, alone};
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::request::{Asked, Request, Statement, Value};
@@ -175,28 +175,24 @@ impl Open {
 
     /// What is known of a statement.
     fn known(&self, statement: &rusqlite::Statement<'_>, sql: &str) -> Arc<Known> {
-        if let Some(known) = self.known.borrow_mut().get(sql) {
-            return known;
+        let all = &mut *self.known.borrow_mut();
+        if statement.reset_status(StatementStatus::RePrepare) > 0 {
+            // The schema has changed.
+            all.forget(sql);
         }
-        let pace = Pace::of(&self.connection, sql);
-        // What can't be explained is EXPLAIN itself.
-        let known = Arc::new(Known::of(statement, sql, *pace.as_ref().unwrap_or(&Pace::Long)));
-        if pace.is_ok() {
-            self.known.borrow_mut().set(sql, known.clone());
-        }
-        known
+        all.get(sql).unwrap_or_else(|| {
+            let known = Arc::new(Known::of(statement, sql));
+            all.set(sql, known.clone());
+            known
+        })
     }
 
     /// Carries a statement out at once, if it is short.
     fn try_now(&self, asked: &Statement<'_>, gives_rows: bool) -> Result<Tried, Error> {
         let mut statement = self.connection.prepare_cached(asked.sql)?;
-        if statement.reset_status(StatementStatus::RePrepare) > 0 {
-            // The schema has changed.
-            self.known.borrow_mut().forget(asked.sql);
-        }
         let is_read = statement.readonly();
         let known = self.known(&statement, asked.sql);
-        match known.pace {
+        match known.pace(&self.connection, asked.sql) {
             Pace::Short | Pace::Steps if is_read => {}
             Pace::Short if asked.is_at_most(SMALL) => {
                 if !self.is_in_transaction() {
@@ -374,7 +370,7 @@ impl Connection for Open {
             Err(error) if is_busy(&error) => {
                 all.iter().map(|_| Answer::failed(&failure(&error, &self.options))).collect()
             }
-            _ => vec![all[0].read().map(|request| self.run(&request)).into()],
+            _ => vec![alone(self, &all[0])],
         }
     }
 

@@ -1,14 +1,15 @@
 //! What is known of the statements that a connection to SQLite has used last.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::mem::replace;
+use std::sync::{Arc, OnceLock};
 
 use crate::answer::Columns;
 use crate::words::begins_with;
 
 /// What is known of a statement that was used before.
 pub struct Known {
-    pub pace: Pace,
+    pace: OnceLock<Pace>,
     /// Whether it adds rows: it begins with INSERT or the like.
     pub adds: bool,
     /// For each parameter the number of its value: `$2`, `?2` and `:2` are the second, and `?` the next.
@@ -17,16 +18,24 @@ pub struct Known {
 }
 
 impl Known {
-    pub fn of(statement: &rusqlite::Statement<'_>, sql: &str, pace: Pace) -> Known {
+    pub fn of(statement: &rusqlite::Statement<'_>, sql: &str) -> Known {
         let number = |parameter: usize| {
             let name = statement.parameter_name(parameter);
             name.and_then(|name| name[1..].parse().ok()).unwrap_or(parameter)
         };
         Known {
-            pace,
+            pace: OnceLock::new(),
             adds: begins_with(sql, &["insert", "replace", "with"]),
             parameters: (1..=statement.parameter_count()).map(number).collect(),
             columns: Columns::new(statement.column_names()),
+        }
+    }
+
+    /// How long it may take; what can't be explained is EXPLAIN itself.
+    pub fn pace(&self, connection: &rusqlite::Connection, sql: &str) -> Pace {
+        match self.pace.get() {
+            Some(pace) => *pace,
+            None => Pace::of(connection, sql).map_or(Pace::Long, |pace| *self.pace.get_or_init(|| pace)),
         }
     }
 }
@@ -53,20 +62,22 @@ impl Pace {
     }
 
     fn of_steps(steps: &[Step]) -> Pace {
-        // What goes into a table of the statement's own, has come there by other loops, if there are many rows.
+        // What is in a table of the statement's own has come there by other loops, or stands in the SQL: one loop over
+        // it is short, as that of RETURNING. Several may be nested.
         let is_own = |table| steps.iter().any(|step| step.does == "OpenEphemeral" && step.p1 == table);
+        let mut has_own = false;
         let mut pace = Pace::Short;
         for (at, Step { does, p1, p2 }) in steps.iter().enumerate() {
             match does.as_str() {
-                "Next" | "Prev" if !is_own(*p1) => pace = Pace::Steps,
+                "Next" | "Prev" if !is_own(*p1) || replace(&mut has_own, true) => pace = Pace::Steps,
                 "Yield" | "SorterNext" => pace = Pace::Steps,
                 // The last step leads to the first one, once.
-                "Goto" if *p2 <= at as i64 && at + 1 < steps.len() => pace = Pace::Steps,
+                "Goto" | "IfPos" if *p2 <= at as i64 && at + 1 < steps.len() => pace = Pace::Steps,
                 // What may be wrong until the end of a transaction must not share it with others.
                 "FkCounter" if *p1 != 0 => return Pace::Long,
-                "Count" | "Program" | "VNext" | "VFilter" | "VUpdate" | "Clear" | "Vacuum" | "Checkpoint"
-                | "IntegrityCk" | "JournalMode" | "AutoCommit" | "Savepoint" | "Function" | "PureFunc"
-                | "SqlExec" | "SetCookie" => return Pace::Long,
+                "Count" | "Program" | "VNext" | "VFilter" | "VUpdate" | "Clear" | "Vacuum" | "IncrVacuum"
+                | "Checkpoint" | "IntegrityCk" | "JournalMode" | "AutoCommit" | "Savepoint" | "Function"
+                | "PureFunc" | "SqlExec" | "SetCookie" => return Pace::Long,
                 _ => {}
             }
         }
@@ -154,6 +165,12 @@ mod tests {
                 Pace::Steps,
                 "SELECT (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n)",
             ),
+            (
+                Pace::Steps,
+                "WITH a (x) AS MATERIALIZED (SELECT 0 UNION SELECT 1), b (x) AS MATERIALIZED (SELECT 0 UNION SELECT 1)
+                UPDATE t SET uses = (SELECT sum(a.x) FROM a, b) WHERE id = 1",
+            ),
+            (Pace::Long, "PRAGMA incremental_vacuum"),
             (Pace::Long, "INSERT INTO of (p) VALUES (1)"),
             (Pace::Long, "INSERT INTO logged VALUES (1)"),
             (Pace::Long, "SELECT count(*) FROM t"),

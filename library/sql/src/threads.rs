@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -96,7 +97,8 @@ impl Shared {
         loop {
             if let Some(work) = state.work.pop_front() {
                 drop(state);
-                work();
+                // Whoever gives work that may panic tells of it; the thread stays.
+                let _ = catch_unwind(AssertUnwindSafe(work));
                 state = self.lock();
             } else if state.has_ended {
                 return;
