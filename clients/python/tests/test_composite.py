@@ -15,7 +15,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 import drystone
 from drystone.server import MESSAGE, Lost
 from drystone.xdr import INTEGER, TEXT, Reader, SequenceOf, encode, opaque, type_of, word
-from drystone.xdr import Reader, opaque, word
 
 ADDRESS = f"tcp://127.0.0.1:{os.environ['PORT']}"
 
