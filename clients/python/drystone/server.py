@@ -97,6 +97,9 @@ class Server:
         """The next frame with contents."""
         while True:
             length, kind, number, communication = struct.unpack(">IHHI", self.exactly(12))
+            if length > TAKES[2]:
+                self.close()
+                raise Lost(f"a frame of {length} bytes has come")
             body = self.exactly(length)
             if kind == FAREWELL:
                 raise Lost(body.decode(errors="replace"))

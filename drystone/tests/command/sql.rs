@@ -430,7 +430,7 @@ fn two_programs_use_one_file() {
     ]);
     other.expect(&[
         ("1 Q SELECT a FROM t", "a"),
-        ("1 E INSERT INTO t VALUES (2)", "failed 55P03 database is locked: another program has it.."),
+        ("1 E INSERT INTO t VALUES (2)", "failed 55P03 database is locked: another transaction has it.."),
         ("1 B ", "failed 55P03.."),
     ]);
     // Whoever is killed has done nothing.
@@ -439,6 +439,25 @@ fn two_programs_use_one_file() {
     other.process.kill().expect("it runs");
     let mut third = Asker::start(folder.path(), "sqlite:shop.db", 4);
     third.expect(&[("1 Q SELECT a FROM t", "a;i2")]);
+}
+
+#[test]
+fn what_gives_too_many_rows_changes_nothing() {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let mut asker = Asker::start(folder.path(), "sqlite:t.db", 4);
+    let values: Vec<String> = (0..30).map(|x| format!("({x})")).collect();
+    let many = format!("INSERT INTO t VALUES {} RETURNING x", values.join(","));
+    asker.expect(&[
+        ("1 S CREATE TABLE t (x INTEGER)", "done"),
+        (&format!("1 Q {many}"), "failed 54000 there are more than 20 rows.."),
+        ("1 Q SELECT count(*) FROM t", "count(*);i0"),
+        ("1 B ", "done"),
+        ("1 Q INSERT INTO t VALUES (7) RETURNING x", "x;i7"),
+        (&format!("1 Q {many}"), "failed 54000 there are more than 20 rows.."),
+        ("1 C ", "done"),
+        ("1 Q SELECT x FROM t", "x;i7"),
+        ("1 Q UPDATE t SET x = 8 WHERE rowid = 1 RETURNING x", "x;i8"),
+    ]);
 }
 
 #[test]

@@ -96,6 +96,8 @@ fn options(kind: Kind, name: Name<'_>, hints: &Hints<'_>) -> Result<Options, Str
         options.busy = number(factory, "busy", options.busy)?;
         options.durable = factory.boolean("durable")?.unwrap_or(options.durable);
     }
+    // Who waits for longer than a statement may take is not told in time.
+    options.busy = options.busy.min(options.timeout);
     // Each connection to a database in memory would have a database of its own.
     if kind == Kind::Sqlite && name.rest() == ":memory:" {
         options.connections = 1;

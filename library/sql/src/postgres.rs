@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use drystone_net::secure::{Dialer, Files};
 use postgres::config::SslMode;
-use postgres::error::SqlState;
+use postgres::error::{Severity, SqlState};
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{FromSql, Kind, ToSql, Type};
 use postgres::{Client, Column, Config, Error, NoTls, RowIter};
@@ -78,7 +78,7 @@ impl Database for Shared {
         let client = self.0.connect()?;
         let (server, used) = (self.0.clone(), Instant::now());
         let (prepared, transaction) = (HashMap::new(), Transaction::None);
-        Ok(Box::new(Open { server, client, prepared, used, transaction, has_rest: false }))
+        Ok(Box::new(Open { server, client, prepared, used, transaction, has_rest: false, is_over: false }))
     }
 }
 
@@ -99,6 +99,8 @@ struct Open {
     transaction: Transaction,
     /// There is more of an answer, which nobody wants, and no other connection.
     has_rest: bool,
+    /// The server has ended it.
+    is_over: bool,
 }
 
 impl Open {
@@ -269,6 +271,9 @@ impl Connection for Open {
         match done {
             Ok(answer) => answer.into(),
             Err(error) => {
+                self.is_over |= error.as_db_error().is_some_and(|error| {
+                    matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
+                });
                 if self.transaction != Transaction::None {
                     self.transaction = Transaction::Failed;
                 }
@@ -279,7 +284,7 @@ impl Connection for Open {
 
     fn state(&self) -> State {
         match self.transaction {
-            _ if self.has_rest || self.client.is_closed() => State::Broken,
+            _ if self.has_rest || self.is_over || self.client.is_closed() => State::Broken,
             Transaction::None => State::Free,
             Transaction::Goes | Transaction::Failed => State::InTransaction,
         }

@@ -204,7 +204,7 @@ impl Open {
         if !is_read {
             // If it were interrupted its transaction would end; but it is short.
             self.watch.set(0, 0);
-            let done = self.perform_by(&mut statement, &known, &asked.values, gives_rows, MOST)?;
+            let done = self.perform_whole(&mut statement, &known, &asked.values, gives_rows)?;
             return Ok(Tried::Done(done.into()));
         }
         self.watch.set(LOOKS, SOON);
@@ -224,10 +224,34 @@ impl Open {
             self.known.take();
         }
         let known = self.known(&statement, asked.sql);
-        self.perform_by(&mut statement, &known, &asked.values, gives_rows, MOST)
+        self.perform_whole(&mut statement, &known, &asked.values, gives_rows)
     }
 
-    /// The same, when it is prepared. Rows have so many bytes at most.
+    /// The same, when it is prepared. If what it has changed can't be answered, nothing is changed.
+    fn perform_whole(
+        &self,
+        statement: &mut rusqlite::Statement<'_>,
+        known: &Known,
+        values: &[Value<'_>],
+        gives_rows: bool,
+    ) -> Result<Result<Answer, Failure>, Error> {
+        let may_be_undone = gives_rows && !statement.readonly();
+        if !may_be_undone {
+            return self.perform_by(statement, known, values, gives_rows, MOST);
+        }
+        self.control("SAVEPOINT answered")?;
+        let done = self.perform_by(statement, known, values, gives_rows, MOST);
+        // What is rolled back as a whole has no savepoint any more.
+        if self.is_in_transaction() {
+            if !matches!(done, Ok(Ok(_))) {
+                self.control("ROLLBACK TO answered")?;
+            }
+            self.control("RELEASE answered")?;
+        }
+        done
+    }
+
+    /// The same, without that. Rows have so many bytes at most.
     fn perform_by(
         &self,
         statement: &mut rusqlite::Statement<'_>,
@@ -465,7 +489,7 @@ fn failure(error: &Error, options: &Options) -> Failure {
         (_, ErrorCode::ConstraintViolation) => "23000",
         (_, ErrorCode::AuthorizationForStatementDenied) => return Failure::controls(),
         (_, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            let why = format!("{why}: another program has it for longer than {} ms", options.busy);
+            let why = format!("{why}: another transaction has it for longer than {} ms", options.busy);
             return Failure::new(Failure::LOCKED, why);
         }
         (_, ErrorCode::OperationInterrupted) => {
