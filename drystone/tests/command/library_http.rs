@@ -232,7 +232,10 @@ COMPONENT Main REQUIRES Arguments;
 VARIABLE shop: Shop; at: TEXT;
 BEGIN
   Arguments!GetArguments; Arguments?Argument(at); Arguments?End; NEW(shop);
-  EXPORT(Http.Site(shop), at) BY Http(site: "https://Shop.example"); WRITE("ready"); WRITELINE
+  EXPORT(Http.Site(shop), at) BY Http(site: "https://Shop.example"); WRITE("ready"); WRITELINE;
+  WHILE TRUE DO
+    PASSIVATE(60000)
+  END
 END Main;
 "#;
 

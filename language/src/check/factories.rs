@@ -109,6 +109,7 @@ pub(super) const ALL: &[Factory] = &[
             ("reads", Messages),
             ("statuses", Text),
             ("files", Text),
+            ("site", Text),
         ],
     ),
     reaching("Nats", &["nats"], NATS),
