@@ -214,7 +214,8 @@ mod tests {
             ("a_test_b.dry", "_test*.dry", true),
             ("a_test.dry", "_test*.dry", true),
             ("a_est.dry", "_test*.dry", false),
-            ("aab", "a*ab", false),
+            ("aab", "a*ab", true),
+            ("ab", "a*ab", false),
             ("a.dry.dry", ".dry*.dry", true),
             (".dry", ".dry*.dry", false),
         ] {
