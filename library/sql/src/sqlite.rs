@@ -239,16 +239,20 @@ impl Open {
         if !may_be_undone {
             return self.perform_by(statement, known, values, gives_rows, MOST);
         }
+        let is_alone = !self.is_in_transaction();
         self.control("SAVEPOINT answered")?;
         let done = self.perform_by(statement, known, values, gives_rows, MOST);
-        // What is rolled back as a whole has no savepoint any more.
-        if self.is_in_transaction() {
-            if !matches!(done, Ok(Ok(_))) {
-                self.control("ROLLBACK TO answered")?;
-            }
-            self.control("RELEASE answered")?;
+        let ended = match &done {
+            // What is rolled back as a whole has no savepoint any more.
+            _ if !self.is_in_transaction() => Ok(()),
+            Ok(Ok(_)) => self.control("RELEASE answered"),
+            _ => self.control("ROLLBACK TO answered; RELEASE answered"),
+        };
+        if is_alone && self.is_in_transaction() {
+            // It can't be committed, as where a foreign key is missing. The transaction would stay.
+            self.control("ROLLBACK")?;
         }
-        done
+        ended.and(done)
     }
 
     /// The same, without that. Rows have so many bytes at most.

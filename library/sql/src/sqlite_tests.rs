@@ -6,7 +6,7 @@ use drystone_component::wire::put_opaque;
 use drystone_net::secure::Files;
 use tempfile::TempDir;
 
-use super::connection::{Connection, Database};
+use super::connection::{Connection, Database, State};
 use super::failure::Failure;
 use super::options::Options;
 use super::request::Asked;
@@ -115,4 +115,17 @@ fn all_are_told_soon_that_another_program_has_the_file() {
         done += connection.write(&all[done..]).len();
     }
     assert_eq!(count(&mut *connection), 50);
+}
+
+#[test]
+fn what_cannot_be_committed_leaves_no_transaction() {
+    let folder = TempDir::new().expect("there is room");
+    let mut connection = connection(&folder);
+    let tables = "CREATE TABLE p (id INTEGER PRIMARY KEY);
+        CREATE TABLE t (x INTEGER REFERENCES p DEFERRABLE INITIALLY DEFERRED)";
+    assert_eq!(run(&mut *connection, &asked("Script", tables)), "Done");
+    let orphan = asked("Query", "INSERT INTO t VALUES (7) RETURNING x");
+    assert_eq!(run(&mut *connection, &orphan), "Failed");
+    assert_eq!(connection.state(), State::Free);
+    assert_eq!(count(&mut *connection), 0);
 }
