@@ -60,11 +60,7 @@ impl Element<'_, '_> {
             Kind::Record(fields) => {
                 return deserializer.deserialize_map(Object { name, fields, missing, out });
             }
-            Kind::Boolean => Type::Boolean,
-            Kind::Character => Type::Character,
-            Kind::Integer => Type::Integer,
-            Kind::Real => Type::Real,
-            Kind::Text => Type::Text,
+            plain => type_of(plain),
         };
         match (One { name, ty }).deserialize(deserializer)? {
             Plain::Boolean(x) => put_u32(out, x.into()),
@@ -75,6 +71,18 @@ impl Element<'_, '_> {
             Plain::Text(_) => return Err(too_large(name)),
         }
         Ok(())
+    }
+}
+
+/// The type of a value by itself.
+fn type_of(kind: Kind<'_>) -> Type {
+    match kind {
+        Kind::Boolean => Type::Boolean,
+        Kind::Character => Type::Character,
+        Kind::Integer => Type::Integer,
+        Kind::Real => Type::Real,
+        Kind::Text => Type::Text,
+        Kind::Sequence(_) | Kind::Record(_) => unreachable!("it consists of others"),
     }
 }
 
@@ -269,11 +277,6 @@ enum Shape {
 impl Shape {
     fn of(form: Form<'_>) -> Shape {
         match form.kind() {
-            Kind::Boolean => Shape::Plain(Type::Boolean),
-            Kind::Character => Shape::Plain(Type::Character),
-            Kind::Integer => Shape::Plain(Type::Integer),
-            Kind::Real => Shape::Plain(Type::Real),
-            Kind::Text => Shape::Plain(Type::Text),
             Kind::Sequence(element) => Shape::Sequence(Box::new(Shape::of(element))),
             Kind::Record(fields) => {
                 let field = |(index, (name, form))| {
@@ -284,6 +287,7 @@ impl Shape {
                 };
                 Shape::Record(fields.enumerate().map(field).collect())
             }
+            plain => Shape::Plain(type_of(plain)),
         }
     }
 
