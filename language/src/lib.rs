@@ -22,3 +22,4 @@ pub mod program;
 pub mod races;
 pub mod render;
 pub mod source;
+mod stops;

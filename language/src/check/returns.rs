@@ -1,11 +1,13 @@
 //! Functions whose end can be reached, where there is no result.
 
-use crate::program::{Alternative, Block, ExpressionKind, Procedure, Program, StatementKind};
+use crate::program::{Alternative, Block, ExpressionKind, Procedure, Program, Statement, StatementKind};
 use crate::source::Diagnostic;
+use crate::stops::is_stop;
 
 /// A warning for each.
 pub(super) fn find(program: &Program) -> impl Iterator<Item = Diagnostic> {
-    let has_end = |it: &&Procedure| it.result.is_some() && it.native.is_none() && !is_final(&it.body);
+    let has_end =
+        move |it: &&Procedure| it.result.is_some() && it.native.is_none() && !is_final(program, &it.body);
     program.procedures.iter().filter(has_end).map(|procedure| {
         let message = format!("{} may end without a result", procedure.name);
         let warning = Diagnostic::warning("missing-return", procedure.span, message);
@@ -16,23 +18,23 @@ pub(super) fn find(program: &Program) -> impl Iterator<Item = Diagnostic> {
 }
 
 /// Whether nothing behind it is reached.
-fn is_final(block: &Block) -> bool {
-    block.statements.iter().any(|statement| ends(&statement.kind))
+fn is_final(program: &Program, block: &Block) -> bool {
+    block.statements.iter().any(|statement| ends(program, statement))
 }
 
-fn ends(statement: &StatementKind) -> bool {
-    match statement {
-        StatementKind::Return(_) | StatementKind::Halt(_) => true,
-        StatementKind::Assert(condition, _) => matches!(condition.kind, ExpressionKind::Boolean(false)),
+fn ends(program: &Program, statement: &Statement) -> bool {
+    let is_final = |block: &Block| is_final(program, block);
+    match &statement.kind {
+        StatementKind::Return(_) => true,
         StatementKind::If(branches, Some(otherwise)) => {
             branches.iter().all(|(_, block)| is_final(block)) && is_final(otherwise)
         }
         // A value without a branch is an error.
         StatementKind::Case(_, branches, otherwise) => {
-            branches.iter().all(|(_, block)| is_final(block)) && otherwise.as_ref().is_none_or(is_final)
+            branches.iter().all(|(_, block)| is_final(block)) && otherwise.as_ref().is_none_or(&is_final)
         }
         StatementKind::Arrivals { branches, otherwise, .. } => {
-            branches.iter().all(|branch| is_final(&branch.block)) && otherwise.as_ref().is_none_or(is_final)
+            branches.iter().all(|branch| is_final(&branch.block)) && otherwise.as_ref().is_none_or(&is_final)
         }
         StatementKind::Select(alternatives) => alternatives.iter().map(Alternative::block).all(is_final),
         StatementKind::While(condition, body) => {
@@ -42,7 +44,7 @@ fn ends(statement: &StatementKind) -> bool {
             !has_exit(body) && (is_final(body) || matches!(until.kind, ExpressionKind::Boolean(false)))
         }
         StatementKind::Block(body) | StatementKind::Composite(_, body) => is_final(body),
-        _ => false,
+        _ => is_stop(program, statement),
     }
 }
 

@@ -4,9 +4,8 @@ use super::communications::forget;
 use super::state::{Flow, Here, Loop};
 use crate::conformance::faults::What;
 use crate::conformance::positions::{Known, join};
-use crate::program::{
-    Argument, Block, Expression, ExpressionKind, Place, Program, Statement, StatementKind, Type,
-};
+use crate::program::{Argument, Block, Expression, ExpressionKind, Place, Statement, StatementKind, Type};
+use crate::stops::stops;
 
 impl Flow<'_> {
     pub(super) fn block(&mut self, block: &Block, here: Known) -> Here {
@@ -188,14 +187,14 @@ impl Flow<'_> {
         for (condition, block) in branches {
             let Some(here) = rest else { return end };
             let (yes, no) = self.condition(condition, here);
-            if stops(program, block, NESTED) {
+            if stops(program, block) {
                 self.refuse(condition, yes.as_ref());
             }
             end = join(end, yes.and_then(|here| self.block(block, here)));
             rest = no;
         }
         let Some(block) = otherwise else { return join(end, rest) };
-        if stops(program, block, NESTED) {
+        if stops(program, block) {
             for (condition, _) in branches {
                 self.refuse(condition, rest.as_ref());
             }
@@ -225,23 +224,6 @@ impl Flow<'_> {
             }
             head = joined;
         }
-    }
-}
-
-/// How deeply `stops` looks into blocks and procedures.
-const NESTED: usize = 8;
-
-/// Whether a block ends the program, or its component, by its last statement.
-fn stops(program: &Program, block: &Block, depth: usize) -> bool {
-    let Some(last) = block.statements.last().filter(|_| depth > 0) else { return false };
-    match &last.kind {
-        StatementKind::Halt(_) => true,
-        StatementKind::Assert(condition, _) => matches!(condition.kind, ExpressionKind::Boolean(false)),
-        StatementKind::Call(procedure, _) => {
-            stops(program, &program.procedures[procedure.index()].body, depth - 1)
-        }
-        StatementKind::Block(block) => stops(program, block, depth - 1),
-        _ => false,
     }
 }
 
