@@ -61,11 +61,14 @@ pub enum Group {
 /// Measures row after row, of one group or of all.
 pub fn measure(effort: Effort, only: Option<Group>, tell: Tell) -> Result<(), String> {
     let mut bench = Bench { effort, drystone: Contender::drystone(), peers: peers::all(), slowness: 1.0 };
-    bench.slowness = bench.measure_slowness();
-    eprintln!(
-        "this machine takes {} times as long as the one that the targets were stated for",
-        rounded(bench.slowness)
-    );
+    // No other targets are times of another machine.
+    if only.is_none_or(|only| only == Group::Paper) {
+        bench.slowness = bench.measure_slowness();
+        eprintln!(
+            "this machine takes {} times as long as the one that the targets were stated for",
+            rounded(bench.slowness)
+        );
+    }
     if processors() < 2 {
         eprintln!("there is one processor: the rows for two cores are measured on it");
     }
