@@ -63,6 +63,7 @@ mod statements;
 mod symbols;
 mod systems;
 mod types;
+mod unconnected;
 mod warnings;
 
 pub use options::{Options, Start};

@@ -1,5 +1,5 @@
-//! Warnings: declarations that are never used, statements that are never reached, functions without a result, parts of
-//! systems that nothing needs.
+//! Warnings: declarations that are never used, statements that are never reached, functions without a result,
+//! required interfaces that nothing connects, parts of systems that nothing needs.
 
 use std::collections::HashSet;
 
@@ -12,6 +12,7 @@ use super::declarations::DeclaredConstant;
 use super::definitions::Definitions;
 use super::returns;
 use super::symbols::ConstantId;
+use super::unconnected;
 
 /// Finds the warnings for a program without errors. If its file is imported, or the program has no entry, a procedure
 /// or constant at the top level may be for other files. A parameter may be unused, since the heading is fixed by
@@ -52,6 +53,7 @@ pub(super) fn find(known: &Definitions, used_constants: &HashSet<ConstantId>) ->
         warning.label("after RETURN").help("remove it, or put the RETURN into an IF")
     }));
     warnings.extend(returns::find(program));
+    warnings.extend(unconnected::find(program));
     warnings.extend(unneeded_parts(program));
     warnings.sort_by_key(|warning| warning.span);
     warnings
