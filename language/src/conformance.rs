@@ -148,9 +148,7 @@ fn used_by_services(program: &Program, component: &Component) -> HashSet<Whole> 
 /// active more than once.
 fn untracked(program: &Program) -> HashSet<VariableId> {
     let mut untracked = HashSet::new();
-    let components = program.components.iter();
-    let blocks = components.flat_map(|component| component.blocks());
-    for block in blocks.chain(program.procedures.iter().map(|procedure| &procedure.body)) {
+    for block in program.blocks() {
         walk(block, None, &mut |access| {
             if let Event::Pass(id) = access.event {
                 untracked.insert(id);

@@ -80,6 +80,12 @@ pub struct Program {
 }
 
 impl Program {
+    /// The statements of all its components and procedures.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let procedures = self.procedures.iter().map(|procedure| &procedure.body);
+        self.components.iter().flat_map(Component::blocks).chain(procedures)
+    }
+
     /// What parameters are in a message: see [`Message::values`].
     pub fn values_of(&self, parameters: &[(String, Type)]) -> Vec<(String, Type)> {
         let of = |(name, ty): &(String, Type)| match ty {

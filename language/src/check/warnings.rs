@@ -94,10 +94,7 @@ struct Used {
 impl Used {
     fn of(program: &Program) -> Used {
         let mut used = Used::default();
-        for component in &program.components {
-            component.blocks().for_each(|body| used.body(body));
-        }
-        program.procedures.iter().for_each(|procedure| used.body(&procedure.body));
+        program.blocks().for_each(|body| used.body(body));
         used
     }
 
