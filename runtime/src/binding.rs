@@ -17,14 +17,19 @@ mod rebind;
 pub mod shipment;
 
 use alloc::string::String;
+use core::ptr::null_mut;
 
 use drystone_component::{Interface, Name, Template};
 
 pub use self::rebind::{Pending, Rebind, goes_on, rebind, withdraw};
-use crate::communication::connection::{Refusal, ds_connect, ds_disconnect, export_by_name, is_dead};
+use crate::communication::connection::{
+    Refusal, Target, decode, ds_connect, ds_disconnect, export_by_name, is_dead, owner,
+};
 use crate::failure::{ds_fail, fail};
 use crate::home::AtHome;
+use crate::home::lending::{must_be_home, must_have_all};
 use crate::home::names::{Exported, Waiting};
+use crate::instance::stays_at_home;
 use crate::layout::*;
 use crate::life::{ds_new, vacate};
 pub use crate::naming::{
@@ -82,9 +87,10 @@ pub unsafe extern "C" fn ds_bind(
 ) -> Status {
     // SAFETY: the slot is linked, and of this interface; the texts are held.
     let outcome = unsafe {
-        if ds_disconnect(w, p, slot, location) == Status::Leave {
+        if must_be_home(w, p) || ds_disconnect(w, p, slot, location) == Status::Leave {
             return Status::Leave;
         }
+        stays_at_home((*slot).instance);
         if (*(*slot).instance).live & DEAD != 0 {
             // Its container counts as empty, but that is no error of its clients.
             return Status::Done;
@@ -119,9 +125,10 @@ pub unsafe extern "C" fn ds_connect_by(
 ) -> Status {
     // SAFETY: slot and target are linked, and of this interface; the text is held.
     unsafe {
-        if ds_disconnect(w, p, slot, location) == Status::Leave {
+        if must_have_all(w, p) || ds_disconnect(w, p, slot, location) == Status::Leave {
             return Status::Leave;
         }
+        stays_at_home((*slot).instance);
         if (*(*slot).instance).live & DEAD != 0 {
             return Status::Done;
         }
@@ -150,6 +157,14 @@ pub unsafe extern "C" fn ds_export(
 ) -> Status {
     // SAFETY: the target is linked, and of this interface; the texts are held.
     let outcome = unsafe {
+        if must_have_all(w, p) {
+            return Status::Leave;
+        }
+        stays_at_home(match decode(target) {
+            Target::Nothing => null_mut(),
+            Target::PassedOn(slot) => (*slot).instance,
+            Target::Offered(slot) => owner(slot),
+        });
         let export = || -> Result<(), Refusal> {
             let name = Name::decode(text::bytes(name))?;
             let hints = Hints::parse(text::bytes(hints))?;
@@ -193,6 +208,10 @@ pub unsafe extern "C" fn ds_new_at(
     let asker = Asker { w, p, location, interface: core::ptr::null() };
     // SAFETY: the texts are held; the process runs, and container and holder are as for `ds_new`.
     unsafe {
+        if must_have_all(w, p) {
+            return Status::Leave;
+        }
+        stays_at_home((*p).instance);
         let parsed =
             Name::decode(text::bytes(name)).and_then(|name| Ok((name, Hints::parse(text::bytes(hints))?)));
         let (name, hints) = match parsed {

@@ -58,6 +58,10 @@ impl Fault {
 pub unsafe fn handle(w: *mut Worker) -> bool {
     // SAFETY: *in control*; components and processes of failures are live.
     unsafe {
+        if !(*home(w)).lending.lent.is_empty() {
+            parallel::recall(w);
+            return true;
+        }
         while let Some(failure) = (*ground(w)).failures.first().cloned() {
             match failure.sort {
                 Sort::Stopped => {

@@ -9,10 +9,12 @@ pub mod census;
 pub mod communications;
 pub mod deletions;
 pub mod exchange;
+pub mod lending;
 pub mod names;
 pub mod outgoing;
 pub mod roots;
 pub mod surplus;
+pub mod team;
 pub mod templates;
 pub mod timers;
 pub mod watches;
@@ -23,22 +25,20 @@ use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};
-use core::sync::atomic::Ordering::SeqCst;
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicI64};
 
 use drystone_component::Program;
 
-use self::census::Census;
-use self::communications::Communications;
 use self::deletions::Deletions;
 use self::exchange::{Exchange, Parallel};
+use self::lending::Lending;
 use self::names::Names;
 use self::outgoing::Outgoing;
 use self::roots::Roots;
 use self::surplus::Surplus;
+use self::team::Team;
 use self::templates::Templates;
-use self::timers::Timers;
-use self::watches::Watches;
 use crate::far::{Guest, Waker};
 use crate::layout::{Instance, OTHER, Process, TextHead, Worker};
 use crate::platform::Platform;
@@ -52,6 +52,8 @@ pub struct WorkerData {
     pub ground: Ground,
     /// The home's data: on the home worker's thread only.
     pub home: *mut Home,
+    /// The team whose processes run here: the home's own, or a lent one. Null where a single process is away.
+    pub team: *mut Team,
     /// What all threads see.
     pub shared: Arc<Shared>,
     /// What its processes have written.
@@ -92,6 +94,10 @@ pub struct Shared {
     pub idle: AtomicBool,
     /// The ticker sleeps, or is about to.
     pub ticker_sleeps: AtomicBool,
+    /// For tests: components are lent all the time, whatever that costs.
+    pub is_restless: bool,
+    /// Alarms set so far.
+    pub alarms: AtomicI64,
     /// The program has ended.
     pub stop: AtomicBool,
 }
@@ -121,6 +127,11 @@ impl Shared {
         }
     }
 
+    /// The number of one more alarm.
+    pub fn next_alarm(&self) -> i64 {
+        self.alarms.fetch_add(1, Relaxed)
+    }
+
     /// Whether threads shall end.
     pub fn is_over(&self) -> bool {
         self.stop.load(SeqCst)
@@ -139,14 +150,8 @@ pub struct Home {
     pub roots: Roots,
     /// What the program exports to itself.
     pub names: Names,
-    /// What is known about communications.
-    pub communications: Communications,
     /// What the platform has not written yet.
     pub outgoing: Outgoing,
-    /// Processes that sleep.
-    pub timers: Timers,
-    /// What processes watch that wait for the first of several things.
-    pub watches: Watches,
     /// Components that are being deleted.
     pub deletions: Deletions,
     /// What has ended dead components that stand in their containers: records.
@@ -155,10 +160,10 @@ pub struct Home {
     pub templates: Templates,
     /// Processes for other workers.
     pub parallel: Parallel,
+    /// Teams at other workers.
+    pub lending: Lending,
     /// Memory that nobody uses.
     pub surplus: Surplus,
-    /// Counts.
-    pub census: Census,
 }
 
 impl Home {
@@ -170,16 +175,13 @@ impl Home {
             runs: Rc::new(Cell::new(true)),
             roots: Roots::new(guest),
             names: Names::new(),
-            communications: Communications::default(),
             outgoing: Outgoing::new(),
-            timers: Timers::new(),
-            watches: Watches::new(),
             deletions: Deletions::default(),
             faults: BTreeMap::new(),
             templates: Templates::default(),
             parallel: Parallel::new(),
+            lending: Lending::default(),
             surplus: Surplus::new(),
-            census: Census::default(),
         }
     }
 }
@@ -218,6 +220,27 @@ impl AtHome {
 pub unsafe fn home(w: *mut Worker) -> *mut Home {
     // SAFETY: the home worker has its part, and this is its thread.
     unsafe { (*own(w)).home }
+}
+
+/// Whether this is the home worker, and not one that runs a lent team or a single process.
+///
+/// # Safety
+/// `w` is the worker of this thread.
+#[inline]
+pub unsafe fn is_home(w: *mut Worker) -> bool {
+    // SAFETY: the worker has its part.
+    unsafe { !(*own(w)).home.is_null() }
+}
+
+/// The team whose processes run on this worker.
+///
+/// # Safety
+/// `w` is the worker of this thread; at home, or it runs a lent team. No reference into it is kept over a call that
+/// uses the same field.
+#[inline]
+pub unsafe fn team(w: *mut Worker) -> *mut Team {
+    // SAFETY: the worker has its part.
+    unsafe { (*own(w)).team }
 }
 
 /// What a worker's thread shares with the others.

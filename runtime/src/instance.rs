@@ -43,12 +43,18 @@ impl Instance {
         self.live & DEAD != 0
     }
 
+    /// Whether another worker has it. Asked at home only.
+    #[inline]
+    pub fn is_lent(&self) -> bool {
+        self.holder & LENT != 0
+    }
+
     /// The communication of the holder at which a process waits that deletes the instance without a record; null if
     /// there is none.
     #[inline]
     pub fn left_through(&self) -> *mut Communication {
         match self.holder {
-            h if h & LEAVING != 0 => ptr::with_exposed_provenance_mut(h & !(LEAVING | 1)),
+            h if h & LEAVING != 0 => ptr::with_exposed_provenance_mut(h & !(LEAVING | LENT | 1)),
             _ => null_mut(),
         }
     }
@@ -118,7 +124,7 @@ pub enum Holder {
 pub unsafe fn holder(instance: *mut Instance) -> Holder {
     // SAFETY: a process that waits at `left_through` is live as long as it does.
     unsafe {
-        let held = (*instance).holder;
+        let held = (*instance).holder & !LENT;
         let leaving = (*instance).left_through();
         if !leaving.is_null() {
             let p = (*leaving).waiter;
@@ -145,6 +151,38 @@ pub unsafe fn holder_of(instance: *mut Instance) -> *mut Instance {
             Holder::Process(p) => (*p).instance,
         }
     }
+}
+
+/// A component and all that hold it stay at home from now on, because it has what other workers can't run: something
+/// native, a name, or a component that came in a message, whose connections may lead anywhere.
+///
+/// # Safety
+/// `w` is the home worker; `instance` is live.
+pub unsafe fn stays_at_home(mut instance: *mut Instance) {
+    // SAFETY: a holder lives longer than the component that it holds.
+    unsafe {
+        while !instance.is_null() && (*instance).live & STAYS == 0 {
+            (*instance).live |= STAYS;
+            instance = holder_of(instance);
+        }
+    }
+}
+
+/// Whether one component is another one, or holds it at any depth.
+///
+/// # Safety
+/// Both are live; on the home worker's thread.
+pub unsafe fn is_around(outer: *mut Instance, mut inner: *mut Instance) -> bool {
+    // SAFETY: a holder lives longer than the component that it holds.
+    unsafe {
+        while !inner.is_null() {
+            if inner == outer {
+                return true;
+            }
+            inner = holder_of(inner);
+        }
+    }
+    false
 }
 
 /// What a process runs.

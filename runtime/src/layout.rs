@@ -19,8 +19,9 @@ pub type Resume = *const u8;
 /// `Body::native`: runs a native process until it has to wait or has ended.
 pub type NativeBody = unsafe extern "C" fn(worker: *mut Worker, process: *mut Process);
 
-/// What generated code sees of a worker, a thread that runs processes on a processor of its own.
-#[repr(C)]
+/// What generated code sees of a worker, a thread that runs processes on a processor of its own. It writes here all the
+/// time, so no two workers share a line of the cache, nor a pair of lines that processors fetch together.
+#[repr(C, align(128))]
 pub struct Worker {
     /// *inline* First ready process, null if there is none.
     pub ready_head: *mut Process,
@@ -110,6 +111,9 @@ pub const PREEMPTED: u8 = 16;
 pub const WRITES: u8 = 17;
 /// [`Process::status`]: waits for the first of several things, see the communication module's `select`.
 pub const SELECTS: u8 = 18;
+
+/// [`Process::status`]: waits until a component is at home that another worker has.
+pub const VISITS: u8 = 19;
 
 /// [`Process::lock`]: not at all.
 pub const LOCK_NONE: u8 = 0;
@@ -205,6 +209,9 @@ pub const ENDING: u16 = 128;
 pub const SELECTED: u16 = 256;
 /// *inline* There are more messages in the buffer than the first: see the communication module's `more`.
 pub const MORE: u16 = 512;
+/// Its two sides are at two workers: neither touches it until both are at home. Generated code leaves such a
+/// communication to the runtime.
+pub const APART: u16 = 1024;
 
 /// A component at run time. Slots and variables follow, as its template says.
 #[repr(C)]
@@ -213,7 +220,7 @@ pub struct Instance {
     /// address. Most instances need no record.
     pub kind: *const u8,
     /// Its holder: an instance, or a process if bit 0 is set; null while it is in a message, and for the program's
-    /// entry. With [`LEAVING`] set, the address of a communication instead.
+    /// entry. With [`LEAVING`] set, the address of a communication instead. [`LENT`] may be set besides.
     pub holder: usize,
     /// *inline* The monitor's lock: [`EXCLUSIVE_BIT`], [`QUEUED_BIT`], and how many processes share it.
     pub lock: u32,
@@ -232,7 +239,10 @@ pub const EXCLUSIVE_BIT: u32 = 1 << 31;
 pub const QUEUED_BIT: u32 = 1 << 30;
 
 /// [`Instance::live`]: how many processes are alive.
-pub const COUNT: u32 = (1 << 27) - 1;
+pub const COUNT: u32 = (1 << 26) - 1;
+/// [`Instance::live`]: it stays at home, because of something in it that other workers can't run: see
+/// [`crate::instance::stays_at_home`].
+pub const STAYS: u32 = 1 << 26;
 /// [`Instance::live`]: it is dead, and the error that has ended it is known.
 pub const FAULT_KNOWN: u32 = 1 << 27;
 /// [`Instance::live`]: BEGIN has ended: services may answer.
@@ -244,6 +254,9 @@ pub const CLOSED: u32 = 1 << 30;
 /// [`Instance::holder`]: it is being deleted without a record, by a process of its holder, or by its holder if that is
 /// a process. The process waits at this communication, which was the holder's.
 pub const LEAVING: usize = 2;
+/// [`Instance::holder`]: it is lent to another worker, with all that is in it: see the home's `lending`. Only the home
+/// touches this field meanwhile.
+pub const LENT: usize = 4;
 /// [`Instance::live`]: only its block is left; its container counts as empty.
 pub const DEAD: u32 = 1 << 31;
 

@@ -20,6 +20,7 @@ pub mod record;
 pub mod stopping;
 pub mod survey;
 
+use core::mem::replace;
 use core::ptr::{self, null_mut};
 
 use drystone_component::{AnyType, Interface, Offered, Side, Template};
@@ -27,7 +28,9 @@ use drystone_component::{AnyType, Interface, Offered, Side, Template};
 use crate::communication::connection::{close_holders_end, init_offered, unfinished_with_holder};
 use crate::communication::{Act, interface_of, violation};
 use crate::failure::ds_fail;
-use crate::instance::{main_process, slot_at, template_of};
+use crate::home::lending::{must_be_home, team_at, visit};
+use crate::home::team;
+use crate::instance::{holder_of, main_process, slot_at, stays_at_home, template_of};
 use crate::layout::*;
 use crate::process;
 use crate::worker::heap_of;
@@ -132,6 +135,11 @@ pub unsafe fn vacate(w: *mut Worker, container: *mut *mut Instance) -> bool {
     }
 }
 
+/// Whether a template has a body that only the home can run.
+fn is_native(template: &Template) -> bool {
+    template.bodies.get().iter().any(|body| !body.native.is_null())
+}
+
 /// `NEW`
 ///
 /// # Safety
@@ -148,6 +156,9 @@ pub unsafe extern "C" fn ds_new(
 ) -> Status {
     // SAFETY: `p` runs on `w`; nobody knows the new instance before it is in its container.
     unsafe {
+        if is_native(template) && must_be_home(w, p) {
+            return Status::Leave;
+        }
         if !vacate(w, container) {
             return fail(w, p, Fault::FullContainer, location);
         }
@@ -181,14 +192,18 @@ pub unsafe extern "C" fn ds_move(
 ) -> Status {
     // SAFETY: `p` runs on `w`, the home worker.
     unsafe {
+        if must_be_home(w, p) || visits(w, p, *from) {
+            return Status::Leave;
+        }
         if is_empty(*from) {
             return fail(w, p, Fault::EmptyContainer, location);
         }
-        let status = ds_arrive(w, p, *from, to, holder, location);
-        if status == Status::Done {
-            *from = null_mut();
+        if !vacate(w, to) {
+            return fail(w, p, Fault::FullContainer, location);
         }
-        status
+        set_holder(w, *from, holder);
+        *to = replace(&mut *from, null_mut());
+        Status::Done
     }
 }
 
@@ -207,10 +222,14 @@ pub unsafe extern "C" fn ds_depart(
     // empty is live.
     unsafe {
         let instance = *container;
+        if must_be_home(w, p) || visits(w, p, instance) {
+            return null_mut();
+        }
         if is_empty(instance) {
             fail(w, p, Fault::EmptyContainer, location);
             return null_mut();
         }
+        stays_at_home((*p).instance);
         let c = unfinished_with_holder(instance);
         if !c.is_null() {
             violation(w, p, c, interface_of(c), Act::End(Side::Client), location);
@@ -220,6 +239,24 @@ pub unsafe extern "C" fn ds_depart(
         set_holder(w, instance, 0);
         *container = null_mut();
         instance
+    }
+}
+
+/// Whether a process has to wait for a team that is lent with a part of a component, or with something connected to one.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and leaves if this says so; `instance` is null, or its block is there.
+unsafe fn visits(w: *mut Worker, p: *mut Process, instance: *mut Instance) -> bool {
+    // SAFETY: as this demands.
+    unsafe {
+        if !(*team(w)).is_apart || instance.is_null() {
+            return false;
+        }
+        let root = team_at(w, instance);
+        if !root.is_null() {
+            visit(w, p, root);
+        }
+        !root.is_null()
     }
 }
 
@@ -234,6 +271,9 @@ unsafe fn set_holder(w: *mut Worker, instance: *mut Instance, holder: usize) {
             leaving::record_of(w, instance);
         }
         (*instance).holder = holder;
+        if (*instance).live & STAYS != 0 {
+            stays_at_home(holder_of(instance));
+        }
     }
 }
 
@@ -258,6 +298,8 @@ pub unsafe extern "C" fn ds_arrive(
         }
         if !instance.is_null() {
             set_holder(w, instance, holder);
+            // It brings connections with it that may lead anywhere.
+            stays_at_home(instance);
         }
         *container = instance;
     }

@@ -17,7 +17,7 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use crate::home::exchange::Post;
 use crate::home::outgoing::{PART, Piece};
-use crate::home::{home, own, shared};
+use crate::home::{home, is_home, own, shared};
 use crate::layout::*;
 use crate::queue::ready_all;
 use crate::text;
@@ -34,12 +34,12 @@ const LONG: usize = 64 << 10;
 /// # Safety
 /// *On its thread*; `p` runs there.
 unsafe fn write(w: *mut Worker, p: *mut Process, bytes: &[u8]) {
-    // SAFETY: *on its thread*; a worker that isn't away is at home.
+    // SAFETY: *on its thread*.
     unsafe {
         let output = &mut (*own(w)).output;
         output.extend_from_slice(bytes);
         if output.len() >= BUFFER {
-            if (*w).away == 0 {
+            if is_home(w) {
                 flush(w);
                 hold_up(w, p);
             } else {
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn ds_write_text(w: *mut Worker, p: *mut Process, x: *cons
     // SAFETY: *on its thread*; a worker that isn't away is at home. The text is live.
     unsafe {
         let bytes = text::bytes(x);
-        if bytes.len() > LONG && (*w).away == 0 {
+        if bytes.len() > LONG && is_home(w) {
             collect(w);
             (*home(w)).outgoing.add(Piece::Text(text::copy(&*heap_of(w), x.cast_mut()), 0));
             send(w);

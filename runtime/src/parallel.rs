@@ -1,7 +1,11 @@
-//! Lends processes that compute to other workers (*structured concurrent programs*, section 3.2).
+//! Lends processes that compute, and components with all that is in them, to other workers (*structured concurrent
+//! programs*, section 3.2).
 //!
-//! Everything that communicates stays at home, on one worker, where nothing is atomic. A process that computes may go
-//! *away*: the home puts it into the exchange, and another worker takes it and runs it until it comes to something that
+//! Nothing that processes share is atomic, so those that communicate with each other run on one worker. `teams` lends
+//! components whose processes talk among themselves, `choosing` finds them, and `hosting` runs them. This file lends
+//! single processes.
+//!
+//! A process that computes may go *away*: the home puts it into the exchange, and another worker takes it and runs it until it comes to something that
 //! it shares with other processes; then it is posted home. A process computes if it was preempted twice and has not
 //! waited in between; or if it is preempted when the home has hardly switched since the last tick, whatever this
 //! process did before. A process that comes home at once isn't sent again so soon. A new process is sent at once if
@@ -16,6 +20,12 @@
 //! anything else. The home says [`Memory::depart`] before it lets a process go, and [`Memory::come_back`] when it has
 //! it again, so counts that both may touch are atomic meanwhile.
 
+mod choosing;
+mod hosting;
+mod teams;
+
+pub use self::hosting::preempt;
+
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -27,13 +37,13 @@ use drystone_component::Program;
 
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::{Parallel, Post};
-use crate::home::{Shared, WorkerData, home, own, shared};
+use crate::home::{Shared, WorkerData, home, own, shared, team};
 use crate::instance::body_of;
 use crate::layout::*;
 use crate::output;
 use crate::process::{PENALTY_BITS, PENALTY_SHIFT, enter};
 use crate::queue::ready;
-use crate::worker::{Ground, ground, heap_of};
+use crate::worker::{Ground, ground, heap_of, want_attention};
 
 /// [`Process::score`]: it has computed for the rest of a slice since it went away.
 const GAINED: u32 = 1 << 31;
@@ -64,6 +74,7 @@ pub unsafe fn start_workers(w: *mut Worker, program: &'static Program, memory: &
         let own = Box::new(WorkerData {
             ground: Ground::new(Heap::new(memory.clone())),
             home: null_mut(),
+            team: null_mut(),
             shared: shared.clone(),
             output: Vec::new(),
             random: own.random ^ worker as u64,
@@ -103,10 +114,12 @@ unsafe fn work(argument: usize) {
         (*w).own = Box::into_raw(own).cast();
         while !shared.is_over() {
             let p = shared.exchange.take();
-            if p.is_null() {
-                rest(w, &shared, worker);
-            } else {
+            if !p.is_null() {
                 travel(w, &shared, program, p);
+            } else if let Some(team) = shared.exchange.take_team() {
+                hosting::host(w, &shared, program, team);
+            } else {
+                rest(w, &shared, worker);
             }
         }
         drop(Box::from_raw(self::own(w)));
@@ -124,7 +137,7 @@ unsafe fn rest(w: *mut Worker, shared: &Shared, worker: usize) {
     // SAFETY: a worker's heap belongs to its thread.
     unsafe { (*heap_of(w)).rest() };
     exchange.idle.fetch_add(1, SeqCst);
-    if !exchange.has_some() && !shared.is_over() {
+    if !exchange.has_some() && !exchange.has_team() && !shared.is_over() {
         shared.threads.park(worker);
     }
     exchange.idle.fetch_sub(1, SeqCst);
@@ -168,6 +181,7 @@ unsafe fn travel(w: *mut Worker, shared: &Shared, program: &Program, p: *mut Pro
         shared.exchange.post(Box::new(Post {
             next: null_mut(),
             process: Some(p),
+            team: None,
             computes,
             failures: take(&mut (*own).ground.failures),
             halted: (*own).ground.halted.take(),
@@ -202,10 +216,25 @@ pub unsafe fn preempt_away(w: *mut Worker) -> Status {
     Status::Done
 }
 
+/// Where tests want it, the scheduler often has control again after one process, and lends something then.
+///
+/// # Safety
+/// `w` is the worker of this thread, runs a team, and is about to run one of its processes.
+#[inline]
+pub unsafe fn unrest(w: *mut Worker) {
+    // SAFETY: as this demands.
+    unsafe {
+        // A process that is interrupted again and again would never get on.
+        if shared(w).is_restless && (*team(w)).watches.below(16) != 0 {
+            want_attention(w);
+        }
+    }
+}
+
 /// What the ticker does besides, and when it comes again.
 pub fn tick(shared: &Shared) -> u64 {
     let exchange = &shared.exchange;
-    if exchange.has_some() {
+    if exchange.has_some() || exchange.hosts.load(Relaxed) != 0 {
         (1..shared.workers.len()).for_each(|worker| shared.demand_attention(worker, TICK));
     }
     let short = exchange.idle.load(Relaxed) != 0 && !exchange.communicates.load(Relaxed);
@@ -224,6 +253,8 @@ pub unsafe fn ticked(w: *mut Worker) {
         exchange.communicates.store(switches - parallel.switches > 16 * FEW_SWITCHES, Relaxed);
         parallel.switches = switches;
         parallel.ticks += 1;
+        // SAFETY: `w` is the home worker, whose scheduler has control.
+        unsafe { choosing::lend_some(w) };
     }
 }
 
@@ -238,7 +269,7 @@ pub unsafe fn preempt_home(w: *mut Worker, p: *mut Process) {
         let may_go = parallel.workers != 0 && !parallel.recalling && (*p).lock & LOCK_TESTS == 0;
         if may_go && computes(&*w, parallel, &*p) && is_tried(parallel.ticks, &*p) {
             if (*p).lock == LOCK_NONE {
-                parallel.learn(body_of(p), 1);
+                (*team(w)).learn(body_of(p), 1);
             }
             parallel.keep(p);
         } else {
@@ -272,6 +303,9 @@ pub unsafe fn next(w: *mut Worker, ticked: bool) -> *mut Process {
             return take_ready(w);
         }
         offer(w);
+        if shared(w).is_restless {
+            choosing::lend_any(w);
+        }
         // In every second slice one that computes goes first.
         if ticked && (*home(w)).parallel.ticks & 1 != 0 {
             let p = take_back(w);
@@ -287,7 +321,16 @@ pub unsafe fn next(w: *mut Worker, ticked: bool) -> *mut Process {
         if !p.is_null() {
             return p;
         }
-        take_back(w)
+        let p = take_back(w);
+        if !p.is_null() {
+            return p;
+        }
+        // A team that no worker has taken yet has it nowhere better.
+        if let Some(team) = shared(w).exchange.take_team() {
+            teams::welcome(w, team);
+            want_attention(w);
+        }
+        null_mut()
     }
 }
 
@@ -315,6 +358,7 @@ unsafe fn take_back(w: *mut Worker) -> *mut Process {
     unsafe {
         let p = shared(w).exchange.take();
         if !p.is_null() {
+            (*home(w)).parallel.travelling.remove(&p);
             came_back(w);
             (*p).status = PREEMPTED;
             // What it has written away comes before what it writes here.
@@ -359,6 +403,7 @@ unsafe fn offer(w: *mut Worker) {
                 return;
             }
             (*p).status = AWAY;
+            parallel.travelling.insert(p);
             parallel.away += 1;
             parallel.departures += 1;
             (*heap_of(w)).memory().depart();
@@ -385,7 +430,14 @@ fn wake_one(shared: &Shared) {
 /// `w` is the home worker.
 pub unsafe fn come_home(w: *mut Worker) {
     // SAFETY: `w` is the home worker.
-    let inbox = unsafe { &shared(w).exchange.inbox };
+    let exchange = unsafe { &shared(w).exchange };
+    if exchange.has_recalled.swap(false, SeqCst) {
+        while let Some(team) = exchange.take_recalled() {
+            // SAFETY: `w` is the home worker, and the team its own again.
+            unsafe { teams::welcome(w, team) };
+        }
+    }
+    let inbox = &exchange.inbox;
     if inbox.load(Relaxed).is_null() {
         return;
     }
@@ -398,13 +450,20 @@ pub unsafe fn come_home(w: *mut Worker) {
         posts.push(received);
     }
     for post in posts.into_iter().rev() {
-        let Post { process, computes, failures, halted, nanoseconds, output, .. } = *post;
+        let Post { process, team, computes, failures, halted, nanoseconds, output, .. } = *post;
         // SAFETY: a posted process belongs to the home again.
         unsafe {
             if !output.is_empty() {
                 output::receive(w, output);
             }
+            if let Some(team) = team {
+                teams::welcome(w, team);
+                (*ground(w)).halted = (*ground(w)).halted.or(halted);
+                (*ground(w)).failures.extend(failures);
+                continue;
+            }
             let Some(p) = process else { continue };
+            (*home(w)).parallel.travelling.remove(&p);
             came_back(w);
             (*p).status = READY;
             if halted.is_some() || !failures.is_empty() {
@@ -429,7 +488,7 @@ unsafe fn welcome(w: *mut Worker, p: *mut Process, computes: bool, nanoseconds: 
         let gained = computes || nanoseconds >= GAIN_NANOSECONDS || (*p).score & GAINED != 0;
         let penalty = if gained { 0 } else { (penalty(&*p) + 1).min(MOST_PENALTY) };
         (*p).score = (*p).score & !(PENALTY_BITS | GAINED) | penalty << PENALTY_SHIFT;
-        parallel.learn(body_of(p), if gained { 1 } else { -2 });
+        (*team(w)).learn(body_of(p), if gained { 1 } else { -2 });
         if computes && !parallel.recalling {
             parallel.keep(p);
         } else {
@@ -458,6 +517,7 @@ pub unsafe fn recall(w: *mut Worker) {
             }
             ready(w, p);
         }
+        teams::recall_all(w);
         (1..shared.workers.len()).for_each(|worker| shared.demand_attention(worker, OTHER));
     }
 }

@@ -11,8 +11,8 @@ use core::ptr::{self, null_mut};
 use drystone_component::{Body, Frame, Program};
 
 use crate::failure::ds_fail;
-use crate::home::home;
-use crate::instance::{body, body_of, rare_of, template_of};
+use crate::home::{home, team};
+use crate::instance::{body, body_of, rare_of, stays_at_home, template_of};
 use crate::layout::*;
 use crate::queue::ready;
 use crate::worker::heap_of;
@@ -119,10 +119,14 @@ unsafe fn clear(p: *mut Process) -> &'static Body {
 unsafe fn count(w: *mut Worker, p: *mut Process, body: &'static Body) {
     // SAFETY: the home's data belong to its worker.
     unsafe {
-        (*p).resume = if body.native.is_null() { body.entry } else { (*home(w)).program.native_shim };
+        (*p).resume = body.entry;
+        if !body.native.is_null() {
+            (*p).resume = (*home(w)).program.native_shim;
+            stays_at_home((*p).instance);
+        }
         (*(*p).instance).live += 1;
-        (*home(w)).census.created += 1;
-        (*home(w)).census.live += 1;
+        (*team(w)).census.created += 1;
+        (*team(w)).census.live += 1;
     }
 }
 
@@ -139,7 +143,7 @@ unsafe fn launch(w: *mut Worker, p: *mut Process, body: &'static Body) {
         if (*instance).live & BEGUN == 0 && !body.interface.is_null() {
             (*p).status = UNBEGUN;
             (*rare_of(w, instance)).unbegun.push(p);
-        } else if (*home(w)).parallel.is_candidate(body) {
+        } else if (*team(w)).is_candidate(body) {
             (*home(w)).parallel.keep(p);
         } else {
             ready(w, p);

@@ -105,6 +105,20 @@ impl Queue {
         p
     }
 
+    /// Puts all processes of another queue behind these.
+    pub fn append(&mut self, other: &mut Queue) {
+        let other = core::mem::take(other);
+        match () {
+            () if other.head.is_null() => {}
+            () if self.head.is_null() => *self = other,
+            () => {
+                // SAFETY: the last process is live, and its link is this queue's.
+                unsafe { (*self.tail).next = other.head };
+                self.tail = other.tail;
+            }
+        }
+    }
+
     /// Keeps the processes for which `keep` holds, in their order. `keep` may put each of the rest into another queue.
     pub fn retain(&mut self, mut keep: impl FnMut(*mut Process) -> bool) {
         let mut p = core::mem::replace(self, Queue::EMPTY).head;
@@ -149,6 +163,20 @@ pub unsafe fn ready(w: *mut Worker, p: *mut Process) {
             (*(*w).ready_tail).next = p;
         }
         (*w).ready_tail = p;
+    }
+}
+
+/// Puts a process at the front of the ready queue.
+///
+/// # Safety
+/// `w` is the worker of this thread, and `p` *a process that stands nowhere*.
+pub unsafe fn ready_first(w: *mut Worker, p: *mut Process) {
+    // SAFETY: the queue is this thread's, and nothing becomes ready meanwhile.
+    unsafe {
+        let mut queue = Queue::from_ready(w);
+        (*p).status = READY;
+        queue.push_first(p);
+        queue.into_ready(w);
     }
 }
 

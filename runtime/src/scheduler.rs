@@ -28,14 +28,17 @@ use drystone_component::{Program, Template};
 
 use self::attending::{attend, tick, wait, wake_due};
 use crate::communication::connection::ds_connect;
+use crate::communication::ds_sent;
 use crate::far::Guest;
 use crate::fault;
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::Exchange;
-use crate::home::{Home, Shared, WorkerData, home};
+use crate::home::team::Answer;
+use crate::home::{Home, Shared, WorkerData, home, is_home};
 use crate::instance::slots::{ds_find_required, find_offered};
 use crate::instance::{delete_detached, template_of};
 use crate::layout::*;
+use crate::life::ending::ds_finish;
 use crate::life::{self, occasions};
 use crate::near::guest;
 use crate::output;
@@ -52,6 +55,8 @@ pub struct Options<'a> {
     pub memory_limit: usize,
     /// The seed of `RANDOM`.
     pub seed: u64,
+    /// For tests: lends components all the time, whatever that costs.
+    pub is_restless: bool,
     /// Native components, found by the names of the interfaces that they offer.
     pub system: &'a mut dyn FnMut(*mut Worker, &str) -> Option<*mut Instance>,
 }
@@ -69,8 +74,10 @@ pub struct Outcome {
     pub messages: u64,
     /// Processes dispatched.
     pub switches: u64,
-    /// Processes that ran on another worker.
+    /// Processes that ran on another worker, alone.
     pub away: u64,
+    /// Components that ran on another worker, with all that was in them.
+    pub lent: u64,
     /// Most bytes ever in use.
     pub peak_bytes: usize,
     /// Bytes in use at the end.
@@ -126,6 +133,8 @@ fn run_with(
         start: threads.clock(),
         idle: AtomicBool::new(false),
         ticker_sleeps: AtomicBool::new(false),
+        is_restless: options.is_restless && cores > 1,
+        alarms: AtomicI64::new(0),
         stop: AtomicBool::new(false),
     });
     let asked = shared.clone();
@@ -138,6 +147,7 @@ fn run_with(
     let own = Box::into_raw(Box::new(WorkerData {
         ground,
         home,
+        team: Box::into_raw(Box::default()),
         shared: shared.clone(),
         output: Vec::new(),
         random: options.seed,
@@ -166,15 +176,17 @@ fn run_with(
         output::finish(w);
         let outcome = Outcome {
             status,
-            processes: (*home).census.created,
-            live_processes: (*home).census.live,
+            processes: (*(*own).team).census.created,
+            live_processes: (*(*own).team).census.live as u64,
             messages: (*w).messages,
             switches: (*w).switches,
             away: (*home).parallel.departures,
+            lent: (*home).lending.departures,
             peak_bytes: memory.peak(),
             live_bytes: (*own).ground.heap.live(),
         };
         (*home).runs.set(false);
+        drop(Box::from_raw((*own).team));
         drop(Box::from_raw(own));
         drop(Box::from_raw(home));
         outcome
@@ -253,7 +265,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
                 halt::settle(w);
                 return status;
             }
-            parallel::come_home(w);
+            come_home(w);
             if !(*ground(w)).failures.is_empty() && !fault::handle(w) {
                 return 1;
             }
@@ -284,6 +296,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
             let p = parallel::next(w, attention & TICK != 0);
             if !p.is_null() {
                 let program = (*home(w)).program;
+                parallel::unrest(w);
                 enter(w, program, p);
             } else if (*w).attention.load(Relaxed) == 0
                 && (*home(w)).deletions.paused.is_empty()
@@ -294,6 +307,25 @@ unsafe fn serve(w: *mut Worker) -> i64 {
             {
                 return fault::report_deadlock(w);
             }
+        }
+    }
+}
+
+/// Receives what has come home, and ends what teams have left to the home.
+///
+/// # Safety
+/// `w` is the home worker, on which no process runs, or one within a call in which others may.
+unsafe fn come_home(w: *mut Worker) {
+    // SAFETY: an answer is complete in a live communication's buffer; a process that has finished is not touched any
+    // more but here.
+    unsafe {
+        parallel::come_home(w);
+        while let Some(Answer { communication, interface, message }) = (*home(w)).lending.answers.pop_front()
+        {
+            ds_sent(w, communication, &*interface, message);
+        }
+        while let Some((p, location)) = (*home(w)).lending.finished.pop_front() {
+            ds_finish(w, p, location);
         }
     }
 }
@@ -320,7 +352,9 @@ pub unsafe extern "C" fn ds_preempt(w: *mut Worker, p: *mut Process) -> Status {
         if (*w).away != 0 {
             return parallel::preempt_away(w);
         }
-        if output::must_wait(w, p) {
+        if !is_home(w) {
+            parallel::preempt(w, p);
+        } else if output::must_wait(w, p) {
             output::wait(w, p);
         } else {
             parallel::preempt_home(w, p);

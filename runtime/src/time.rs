@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use crate::failure::ds_fail;
 use crate::home::timers::MILLISECOND;
-use crate::home::{home, own, shared};
+use crate::home::{own, shared, team};
 use crate::layout::*;
 use crate::queue::ready;
 
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn ds_passivate(w: *mut Worker, p: *mut Process, n: i64, _
             return Status::Leave;
         }
         (*p).status = SLEEPS;
-        (*home(w)).timers.add(ds_deadline(w, n), p);
+        (*team(w)).timers.add(ds_deadline(w, n), p);
     }
     Status::Leave
 }
@@ -90,7 +90,11 @@ pub unsafe extern "C" fn ds_is_past(w: *mut Worker, deadline: i64) -> u32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_alarm(w: *mut Worker, p: *mut Process, deadline: i64) -> i64 {
     // SAFETY: at home the timers are this thread's; the process lives until its alarm is dropped.
-    unsafe { (*home(w)).timers.set_alarm(deadline, p) }
+    unsafe {
+        let number = shared(w).next_alarm();
+        (*team(w)).timers.set_alarm(deadline, number, p);
+        number
+    }
 }
 
 /// An alarm is not needed any more; it may have gone off.
@@ -100,7 +104,7 @@ pub unsafe extern "C" fn ds_alarm(w: *mut Worker, p: *mut Process, deadline: i64
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_alarm_over(w: *mut Worker, deadline: i64, alarm: i64) {
     // SAFETY: at home the timers are this thread's.
-    unsafe { (*home(w)).timers.drop_alarm(deadline, alarm) };
+    unsafe { (*team(w)).timers.drop_alarm(deadline, alarm) };
 }
 
 /// `RANDOM(lo, hi)`, both included. An empty range is an error.

@@ -36,6 +36,7 @@ pub(crate) fn run(
         cores: options.cores.max(1),
         memory_limit: if options.memory == 0 { usize::MAX } else { options.memory },
         seed: options.seed.unwrap_or_else(|| RandomState::new().hash_one(0)),
+        is_restless: options.is_restless,
         system: &mut |_, _| None,
     };
     let status = domain::run(program, template, &link, &mut platform, runtime_options);

@@ -98,7 +98,13 @@ fn try_run(
         // SAFETY: see the head of this file.
         system.take().map(|system| unsafe { kind.instance(worker, Box::new(system)) })
     };
-    let runtime_options = drystone_runtime::Options { cores, memory_limit, seed, system: &mut find };
+    let runtime_options = drystone_runtime::Options {
+        cores,
+        memory_limit,
+        seed,
+        is_restless: options.is_restless,
+        system: &mut find,
+    };
     let outcome = drystone_runtime::run(program, &mut platform, runtime_options);
     signals.over();
     let remains = remains.finish(options);
@@ -109,11 +115,12 @@ fn try_run(
 
 /// Prints figures about a run.
 fn report(outcome: &Outcome, start: Instant) {
-    let Outcome { processes, live_processes, messages, switches, away, peak_bytes, live_bytes, .. } = outcome;
+    let Outcome { processes, live_processes, messages, switches, away, lent, peak_bytes, live_bytes, .. } =
+        outcome;
     let _ = writeln!(
         io::stderr(),
         "time {:.3} ms, processes {processes} ({live_processes} at the end), messages {messages}, \
-         switches {switches}, runs elsewhere {away}, memory {peak_bytes} bytes ({live_bytes} at the end)",
+         switches {switches}, runs elsewhere {away}, components elsewhere {lent}, memory {peak_bytes} bytes ({live_bytes} at the end)",
         start.elapsed().as_secs_f64() * 1000.0
     );
 }

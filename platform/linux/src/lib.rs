@@ -54,6 +54,8 @@ pub struct Options {
     pub cores: usize,
     /// Most bytes for the program's components and processes; 0: no limit.
     pub memory: usize,
+    /// For tests: lends components to other workers all the time, whatever that costs. `DRYSTONE_RESTLESS=1` asks for it.
+    pub is_restless: bool,
     /// The seed of `RANDOM`; `None`: a new one in each run.
     pub seed: Option<u64>,
     /// Writes figures about the run to standard error at its end.
@@ -76,6 +78,7 @@ impl Default for Options {
             arguments: Vec::new(),
             cores: 0,
             memory: 0,
+            is_restless: std::env::var_os("DRYSTONE_RESTLESS").is_some_and(|value| value == "1"),
             seed: None,
             stats: false,
             graphics: None,

@@ -119,7 +119,8 @@ fn run(line: Rc<Line>, space: AddressSpace, settings: Settings, image: Image) ->
         // SAFETY: the runtime asks on its home worker, with it.
         system.take().map(|system| unsafe { kind.instance(worker, Box::new(system)) })
     };
-    let options = drystone_runtime::Options { cores: 1, memory_limit, seed, system: &mut find };
+    let options =
+        drystone_runtime::Options { cores: 1, memory_limit, seed, is_restless: false, system: &mut find };
     let outcome = drystone_runtime::run(program, &mut pc, options);
     harbour.abandon();
     Ok(outcome.status)

@@ -13,12 +13,13 @@ use core::slice;
 
 use drystone_component::{Interface, Side};
 
-use crate::communication::connection::{close_leaf, ds_disconnect, lead, resolve};
+use crate::communication::connection::{close_leaf, ds_disconnect, lead, resolve, touches_lent};
 use crate::communication::{Act, interface_of, may_close, violation};
 use crate::failure::fail;
 use crate::far::standing::{reach_of, why_lost};
 use crate::far::{Harbour, Reach, Shipment};
-use crate::home::AtHome;
+use crate::home::lending::must_be_home;
+use crate::home::{AtHome, is_home};
 use crate::layout::*;
 use crate::near::proxy;
 use crate::text;
@@ -52,7 +53,7 @@ pub unsafe extern "C" fn ds_ships(
     // SAFETY: there are as many slots; the text is held.
     unsafe {
         let slots = slice::from_raw_parts(slots, count as usize);
-        ship(w, p, own, interface, slots, text::bytes(program)).is_some() as u32
+        u32::from(is_home(w) && ship(w, p, own, interface, slots, text::bytes(program)).is_some())
     }
 }
 
@@ -171,6 +172,9 @@ pub unsafe extern "C" fn ds_leave(
 ) -> Status {
     // SAFETY: the slot is linked, and its communication null or live; the process runs.
     unsafe {
+        if must_be_home(w, p) || touches_lent(w, p, slot, 0) {
+            return Status::Leave;
+        }
         let c = (*slot).communication;
         if !c.is_null() && !may_close(c) {
             violation(w, p, c, interface_of(c), Act::End(Side::Client), location);

@@ -10,6 +10,7 @@
 //! connections before its block is freed. A *target* is as in [`RequiredSlot::target`], null or that of a linked slot.
 //! The functions here are called *at home* (see [`crate::home`]).
 
+mod apart;
 mod closing;
 mod joining;
 mod named;
@@ -19,6 +20,7 @@ mod ways;
 
 use drystone_component::Side;
 
+pub use self::apart::{leads_away, leads_away_held, touches_lent};
 pub use self::closing::*;
 pub use self::joining::{Joined, join, lead, unlink, wake_through};
 pub use self::named::*;
@@ -27,7 +29,7 @@ pub use self::waiting::{tell_disconnected, tell_main, wait};
 pub use self::ways::*;
 use super::{Act, interface_of, violation};
 use crate::failure::ds_fail;
-use crate::home::home;
+use crate::home::{home, is_home};
 use crate::layout::*;
 
 /// `CONNECT`
@@ -45,6 +47,9 @@ pub unsafe extern "C" fn ds_connect(
 ) -> Status {
     // SAFETY: slot and target are linked; `p` leaves wherever this says so.
     unsafe {
+        if touches_lent(w, p, slot, target) {
+            return Status::Leave;
+        }
         if ds_disconnect(w, p, slot, location) == Status::Leave {
             return Status::Leave;
         }
@@ -71,10 +76,16 @@ pub unsafe extern "C" fn ds_disconnect(
     // SAFETY: the slot is linked, and its communications are live.
     unsafe {
         if (*slot).target == 0 && (*slot).communication.is_null() {
-            (*home(w)).names.cease(slot);
+            // What waits for a name stays at home.
+            if is_home(w) {
+                (*home(w)).names.cease(slot);
+            }
             return Status::Done;
         }
-        let c = unfinished_through(slot);
+        if touches_lent(w, p, slot, 0) {
+            return Status::Leave;
+        }
+        let c = unfinished_through(w, slot);
         if !c.is_null() {
             violation(w, p, c, interface_of(c), Act::End(Side::Client), location);
             return Status::Leave;

@@ -5,7 +5,8 @@ use core::ptr::null_mut;
 use drystone_component::{Interface, Side};
 
 use super::{Act, drop_buffered, free, interface_of, more, violation, wake};
-use crate::home::home;
+use crate::home::lending::leave_for;
+use crate::home::{home, team};
 use crate::instance::natives::wake_parked;
 use crate::instance::{body_of, rare_of};
 use crate::layout::*;
@@ -97,6 +98,10 @@ pub unsafe extern "C" fn ds_ending(w: *mut Worker, p: *mut Process, location: u3
     let c = p.cast::<Communication>();
     // SAFETY: a service's process is its communication.
     unsafe {
+        if (*c).word.flags & APART != 0 {
+            leave_for(w, p, c);
+            return Status::Leave;
+        }
         if is_refused(w, c, interface_of(c), location) {
             return Status::Leave;
         }
@@ -235,7 +240,7 @@ pub unsafe fn stay(w: *mut Worker, c: *mut Communication) {
     unsafe {
         if (*c).word.flags & LEAVES != 0 {
             (*c).word.flags &= !LEAVES;
-            if let Some(leaving) = (*home(w)).communications.leaving.remove(&c) {
+            if let Some(leaving) = (*team(w)).communications.leaving.remove(&c) {
                 (leaving.change)(w, None);
             }
         }

@@ -10,7 +10,7 @@ use core::ptr::null_mut;
 use super::connection::wake_through;
 use super::{close, stay};
 use crate::home::communications::{Change, Leaving, Pending};
-use crate::home::home;
+use crate::home::team;
 use crate::instance::natives::recall;
 use crate::layout::*;
 
@@ -30,7 +30,7 @@ pub unsafe fn begin(w: *mut Worker, slot: *mut RequiredSlot, change: Change) -> 
         recall(w, c);
         (*c).word.flags |= LEAVES;
         let (leaving, pending) = Leaving::new(slot, change);
-        (*home(w)).communications.leaving.insert(c, leaving);
+        (*team(w)).communications.leaving.insert(c, leaving);
         pending
     }
 }
@@ -41,7 +41,7 @@ pub unsafe fn begin(w: *mut Worker, slot: *mut RequiredSlot, change: Change) -> 
 /// At home.
 pub unsafe fn slot_of(w: *mut Worker, pending: &Pending) -> Option<*mut RequiredSlot> {
     // SAFETY: at home, where nobody else looks at this now.
-    let communications = unsafe { &(*home(w)).communications };
+    let communications = unsafe { &(*team(w)).communications };
     communications.leaving.values().find(|leaving| leaving.is_for(pending)).map(|leaving| leaving.slot)
 }
 
@@ -51,7 +51,7 @@ pub unsafe fn slot_of(w: *mut Worker, pending: &Pending) -> Option<*mut Required
 /// At home.
 pub unsafe fn withdraw(w: *mut Worker, pending: &Pending) {
     // SAFETY: at home, where nobody else looks at this now.
-    let communications = unsafe { &mut (*home(w)).communications };
+    let communications = unsafe { &mut (*team(w)).communications };
     communications.leaving.retain(|&c, leaving| {
         let stays = leaving.is_for(pending);
         if stays {
@@ -70,7 +70,7 @@ pub unsafe fn leave(w: *mut Worker, c: *mut Communication) {
     // SAFETY: `c` is live, and its slot with it; the home's data are not used while the slot is changed.
     unsafe {
         (*c).word.flags &= !LEAVES;
-        let Some(Leaving { slot, change, .. }) = (*home(w)).communications.leaving.remove(&c) else { return };
+        let Some(Leaving { slot, change, .. }) = (*team(w)).communications.leaving.remove(&c) else { return };
         (*slot).communication = null_mut();
         close(w, c);
         change(w, Some(slot));

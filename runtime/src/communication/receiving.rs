@@ -7,6 +7,7 @@ use drystone_component::{Interface, Side};
 use super::moving::at_once;
 use super::{Act, interface_of, more, payload, violation, wait};
 use crate::failure::stop;
+use crate::home::lending::leave_for;
 use crate::instance::body_of;
 use crate::layout::*;
 use crate::protocol::{next, sender};
@@ -44,6 +45,10 @@ pub unsafe extern "C" fn ds_receive(
     // SAFETY: `c` is live, and `p` one of its sides, which leaves wherever this is null.
     unsafe {
         let word = (*c).word;
+        if word.flags & APART != 0 {
+            leave_for(w, p, c);
+            return null_mut();
+        }
         if word.holds_for(receiver) {
             if u32::from(word.tag) == message + 1 {
                 return payload(c);
@@ -103,7 +108,7 @@ fn side_of(side: u32) -> Side {
 /// `p` runs on `w`, the home worker, and is that side of `c`, whose interface this is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_test(
-    _w: *mut Worker,
+    w: *mut Worker,
     p: *mut Process,
     c: *mut Communication,
     _interface: &Interface,
@@ -113,6 +118,10 @@ pub unsafe extern "C" fn ds_test(
 ) -> u32 {
     // SAFETY: `c` is live, and `p` one of its sides.
     unsafe {
+        if (*c).word.flags & APART != 0 {
+            leave_for(w, p, c);
+            return LEAVE;
+        }
         let known = answer((*c).word, side_of(side), pattern);
         if known == LEAVE {
             wait(c, p, NEWS);
@@ -124,17 +133,22 @@ pub unsafe extern "C" fn ds_test(
 /// `INPUT`: the same without waiting.
 ///
 /// # Safety
-/// At home; `c` is live.
+/// `p` runs on `w`, and is that side of `c`, which is live.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_input(
-    _w: *mut Worker,
-    _p: *mut Process,
+    w: *mut Worker,
+    p: *mut Process,
     c: *mut Communication,
     _interface: &Interface,
     side: u32,
     pattern: i32,
 ) -> u32 {
-    // SAFETY: `c` is live.
+    // SAFETY: `c` is live, and `p` leaves if this says so.
     let word = unsafe { (*c).word };
+    if word.flags & APART != 0 {
+        // SAFETY: as before.
+        unsafe { leave_for(w, p, c) };
+        return LEAVE;
+    }
     if answer(word, side_of(side), pattern) == TRUE { TRUE } else { FALSE }
 }

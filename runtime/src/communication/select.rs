@@ -7,15 +7,18 @@ use alloc::vec::Vec;
 
 use drystone_component::{Interface, Side};
 
-use super::connection::{ds_reach, ds_reach_held, is_open, resolve, resolve_held};
+use super::connection::{
+    ds_reach, ds_reach_held, is_open, leads_away, leads_away_held, resolve, resolve_held,
+};
 use super::receiving::{FINISH, LEAVE, TRUE, answer};
 use super::{Act, violation, watching};
 use crate::failure::stop;
-use crate::home::home;
+use crate::home::lending::leave_for;
+use crate::home::team;
 use crate::home::watches::{Place, Watch};
 use crate::instance::body_of;
 use crate::layout::*;
-use crate::time::ds_is_past;
+use crate::time::{ds_alarm, ds_is_past};
 
 /// What is known of a source.
 enum State {
@@ -60,7 +63,7 @@ pub unsafe extern "C" fn ds_select(
             match look(w, p, source, location) {
                 State::Ready => {
                     ready += 1;
-                    if (*home(w)).watches.below(ready) == 0 {
+                    if (*team(w)).watches.below(ready) == 0 {
                         chosen = index;
                     }
                 }
@@ -82,7 +85,7 @@ pub unsafe extern "C" fn ds_select(
         if deadline != NEVER && ds_is_past(w, deadline) != 0 {
             return i64::from(count);
         }
-        let alarm = (deadline != NEVER).then(|| (deadline, (*home(w)).timers.set_alarm(deadline, p)));
+        let alarm = (deadline != NEVER).then(|| (deadline, ds_alarm(w, p, deadline)));
         watching::begin(w, p, Watch { places, alarm });
         if awaits != 0 {
             return i64::from(count) + 1;
@@ -99,7 +102,7 @@ pub unsafe extern "C" fn ds_select(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_news(w: *mut Worker, p: *mut Process) -> u32 {
     // SAFETY: at home.
-    u32::from(unsafe { !(*home(w)).watches.has(p) })
+    u32::from(unsafe { !(*team(w)).watches.has(p) })
 }
 
 /// # Safety
@@ -113,8 +116,13 @@ unsafe fn look(w: *mut Worker, p: *mut Process, source: &Source, location: u32) 
             SOURCE_SERVICE => (p.cast(), Side::Server),
             SOURCE_REQUIRED => {
                 let slot = core::ptr::with_exposed_provenance_mut::<RequiredSlot>(source.at);
-                if (*slot).communication.is_null() && !is_open(resolve((*slot).target)) {
-                    return unconnected;
+                if (*slot).communication.is_null() {
+                    if leads_away(w, p, slot, (*slot).target) {
+                        return State::Leaves;
+                    }
+                    if !is_open(resolve((*slot).target)) {
+                        return unconnected;
+                    }
                 }
                 (ds_reach(w, p, slot, interface, location), Side::Client)
             }
@@ -122,8 +130,13 @@ unsafe fn look(w: *mut Worker, p: *mut Process, source: &Source, location: u32) 
                 let slot = core::ptr::with_exposed_provenance_mut::<OfferedSlot>(source.at);
                 let instance = source.instance;
                 let is_dead = (*instance).live & DEAD != 0;
-                if (*slot).holder.is_null() && !is_dead && !is_open(resolve_held(instance, slot)) {
-                    return unconnected;
+                if (*slot).holder.is_null() && !is_dead {
+                    if leads_away_held(w, p, instance, slot) {
+                        return State::Leaves;
+                    }
+                    if !is_open(resolve_held(instance, slot)) {
+                        return unconnected;
+                    }
                 }
                 (ds_reach_held(w, p, instance, slot, interface, location), Side::Client)
             }
@@ -133,6 +146,10 @@ unsafe fn look(w: *mut Worker, p: *mut Process, source: &Source, location: u32) 
             return State::Leaves;
         }
         let word = (*c).word;
+        if word.flags & APART != 0 {
+            leave_for(w, p, c);
+            return State::Leaves;
+        }
         let is_ready = match source.pattern {
             ANYTHING => answer(word, side, FINISH) != LEAVE,
             pattern => answer(word, side, pattern) == TRUE,

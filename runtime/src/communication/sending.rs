@@ -9,7 +9,9 @@ use drystone_component::{Interface, Side};
 use super::moving::at_once;
 use super::{Act, connection, drop_buffered, drop_words, free, payload, rebinding, violation, wait, wake};
 use crate::failure::stop;
-use crate::home::home;
+use crate::home::lending::{leave_for, want_home};
+use crate::home::team;
+use crate::home::team::Answer;
 use crate::instance::body_of;
 use crate::instance::natives::run_native;
 use crate::instance::natives::wake_parked;
@@ -44,6 +46,10 @@ pub unsafe extern "C" fn ds_send(
     // SAFETY: `p` is a side of `c`, so `c` is live; it leaves wherever this is null.
     unsafe {
         let word = (*c).word;
+        if word.flags & APART != 0 {
+            leave_for(w, p, c);
+            return null_mut();
+        }
         if word.flags & LEAVES != 0 && leaves_here(word, interface, message) {
             // The process begins with what it is bound to now.
             rebinding::leave(w, c);
@@ -78,7 +84,10 @@ pub unsafe extern "C" fn ds_room(
 ) -> *mut u64 {
     // SAFETY: as in `ds_send`.
     unsafe {
-        if is_usual((*c).word, interface, message) {
+        let mut word = (*c).word;
+        // The client of a lent team's service waits for the answer, and doesn't look into the buffer.
+        word.flags &= !APART;
+        if is_usual(word, interface, message) {
             return payload(c);
         }
         send_as_server(w, p, c, interface, message, location)
@@ -251,7 +260,7 @@ unsafe fn send_as_server(
 unsafe fn keep(w: *mut Worker, c: *mut Communication, interface: &Interface) {
     // SAFETY: the buffer has as many words; nobody else looks at the home's.
     unsafe {
-        let kept = &mut (*home(w)).communications.kept;
+        let kept = &mut (*team(w)).communications.kept;
         kept.clear();
         kept.extend_from_slice(slice::from_raw_parts(payload(c), interface.payload_words));
     }
@@ -266,7 +275,7 @@ unsafe fn drop_said(w: *mut Worker, c: *mut Communication, interface: &Interface
     // SAFETY: the buffer owns the message, and has as many words as were kept of it.
     unsafe {
         drop_words(w, payload(c), interface, message);
-        let kept = &(*home(w)).communications.kept;
+        let kept = &(*team(w)).communications.kept;
         payload(c).copy_from_nonoverlapping(kept.as_ptr(), kept.len());
     }
 }
@@ -279,8 +288,11 @@ unsafe fn drop_said(w: *mut Worker, c: *mut Communication, interface: &Interface
 pub unsafe extern "C" fn ds_sent(w: *mut Worker, c: *mut Communication, interface: &Interface, message: u32) {
     // SAFETY: `c` is live, for the process that runs is one of its sides.
     unsafe {
-        (*w).messages += 1;
         let word = &mut (*c).word;
+        if word.flags & APART != 0 {
+            return answer(w, c, interface, message);
+        }
+        (*w).messages += 1;
         let from_client = sender(interface, message) == Side::Client;
         if word.flags & ENDING != 0 && !from_client {
             return drop_said(w, c, interface, message);
@@ -305,6 +317,21 @@ pub unsafe extern "C" fn ds_sent(w: *mut Worker, c: *mut Communication, interfac
             return;
         }
         wake(w, c);
+    }
+}
+
+/// A service of a lent team has answered a client that isn't in it: at home this is sent.
+///
+/// # Safety
+/// As for [`ds_sent`]; `w` runs a lent team, or its answer has come home.
+#[cold]
+unsafe fn answer(w: *mut Worker, c: *mut Communication, interface: &Interface, message: u32) {
+    // SAFETY: the team is this worker's.
+    unsafe {
+        if let Some(lent) = &mut (*team(w)).lent {
+            lent.answers.push(Answer { communication: c, interface, message });
+            want_home(w);
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 //! A process that watches is live, and stands in no queue but its monitor's for conditions, or waits for its lock, or
 //! is ready; it is forgotten before it is ended by force. What it watches is live.
 
-use crate::home::home;
+use crate::home::team;
 use crate::home::watches::{Place, Watch};
 use crate::instance::{monitor, rare_of};
 use crate::layout::*;
@@ -27,7 +27,7 @@ pub unsafe fn begin(w: *mut Worker, p: *mut Process, watch: Watch) {
                 Place::Connections(instance) => _ = rare_of(w, instance),
             }
         }
-        (*home(w)).watches.add(p, watch);
+        (*team(w)).watches.add(p, watch);
     }
 }
 
@@ -38,7 +38,7 @@ pub unsafe fn begin(w: *mut Worker, p: *mut Process, watch: Watch) {
 pub unsafe fn forget(w: *mut Worker, p: *mut Process) {
     // SAFETY: what is watched is live; the home's data are this thread's.
     unsafe {
-        let watches = &mut (*home(w)).watches;
+        let watches = &mut (*team(w)).watches;
         let Some(Watch { places, alarm }) = watches.take(p) else { return };
         for place in places {
             match place {
@@ -49,7 +49,7 @@ pub unsafe fn forget(w: *mut Worker, p: *mut Process) {
             }
         }
         if let Some((time, number)) = alarm {
-            (*home(w)).timers.drop_alarm(time, number);
+            (*team(w)).timers.drop_alarm(time, number);
         }
     }
 }
@@ -76,7 +76,7 @@ pub unsafe fn tell(w: *mut Worker, c: *mut Communication) {
 pub unsafe fn tell_of_connections(w: *mut Worker, instance: *mut Instance) {
     // SAFETY: the home's data are this thread's.
     unsafe {
-        if !(*home(w)).watches.is_empty() {
+        if !(*team(w)).watches.is_empty() {
             happened(w, Place::Connections(instance));
         }
     }
@@ -89,7 +89,7 @@ pub unsafe fn tell_of_connections(w: *mut Worker, instance: *mut Instance) {
 pub unsafe fn overdue(w: *mut Worker, p: *mut Process) -> bool {
     // SAFETY: `p` is live; the home's data are this thread's.
     unsafe {
-        let watches = (*home(w)).watches.has(p);
+        let watches = (*team(w)).watches.has(p);
         if watches {
             forget(w, p);
             go_on(w, p);
@@ -104,7 +104,7 @@ pub unsafe fn overdue(w: *mut Worker, p: *mut Process) -> bool {
 unsafe fn happened(w: *mut Worker, place: Place) {
     // SAFETY: who watches is live; no reference to the home's data lasts over a call.
     unsafe {
-        while let Some(p) = (*home(w)).watches.first_at(place) {
+        while let Some(p) = (*team(w)).watches.first_at(place) {
             forget(w, p);
             go_on(w, p);
         }

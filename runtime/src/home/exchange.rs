@@ -1,19 +1,18 @@
-//! What is known about processes that compute: [`Parallel`] at home, and the [`Exchange`] that all workers see. The
-//! parallel module uses it.
+//! What is known about processes that compute: [`Parallel`] at home, and the [`Exchange`] that all workers see, in which
+//! processes and lent teams wait for a worker. The parallel module uses it.
 //!
 //! # Safety
-//! A process in the exchange belongs to no worker. The one that takes it owns it: out of the queue, under its lock, or
+//! A process or team in the exchange belongs to no worker. The one that takes it owns it: out of the queue, under its lock, or
 //! out of the inbox, which is emptied by one atomic exchange.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 
-use drystone_component::Body;
-
+use super::team::Team;
 use crate::layout::Process;
 use crate::queue::Queue;
 use crate::spin::Spin;
@@ -25,12 +24,12 @@ pub struct Parallel {
     pub workers: usize,
     /// Processes that compute, and have not been put into the exchange yet.
     pub candidates: Queue,
-    /// How many are away, or in the exchange.
+    /// How many are away, or in the exchange; teams count too.
     pub away: usize,
     /// How many ever went.
     pub departures: u64,
-    /// What is known of bodies, by address: positive if their processes gain.
-    pub bodies: BTreeMap<usize, i32>,
+    /// Those that are away, or in the exchange.
+    pub travelling: BTreeSet<*mut Process>,
     /// `Worker::switches` at the last tick.
     pub switches: u64,
     pub ticks: u64,
@@ -44,6 +43,14 @@ pub struct Exchange {
     queue: Spin<Queue>,
     /// How many stand there.
     waiting: AtomicUsize,
+    /// Teams that are lent.
+    teams: Spin<VecDeque<Box<Team>>>,
+    /// How many stand there.
+    teams_waiting: AtomicUsize,
+    /// A team was recalled; it may stand there.
+    pub has_recalled: AtomicBool,
+    /// Workers that run a team.
+    pub hosts: AtomicUsize,
     /// Processes that have come home, and news of them.
     pub inbox: AtomicPtr<Post>,
     /// Workers that are parked, or about to be.
@@ -63,6 +70,8 @@ pub struct Post {
     pub next: *mut Post,
     /// The process that comes home, if it isn't only news.
     pub process: Option<*mut Process>,
+    /// The team that comes home.
+    pub team: Option<Box<Team>>,
     /// It goes on computing.
     pub computes: bool,
     /// What has failed.
@@ -80,6 +89,7 @@ impl Default for Post {
         Post {
             next: null_mut(),
             process: None,
+            team: None,
             computes: false,
             failures: Vec::new(),
             halted: None,
@@ -97,17 +107,11 @@ impl Parallel {
             candidates: Queue::EMPTY,
             away: 0,
             departures: 0,
-            bodies: BTreeMap::new(),
+            travelling: BTreeSet::new(),
             switches: 0,
             ticks: 0,
             recalling: false,
         }
-    }
-
-    /// Whether a new process of this body may go away before it begins.
-    #[inline]
-    pub fn is_candidate(&self, body: &Body) -> bool {
-        !self.bodies.is_empty() && self.bodies.get(&(&raw const *body).addr()).is_some_and(|&gain| gain > 0)
     }
 
     /// A process computes, or is about to.
@@ -128,12 +132,6 @@ impl Parallel {
     pub fn candidates(&mut self) -> &mut Queue {
         &mut self.candidates
     }
-
-    /// A process of this body has gained by going away, or lost.
-    pub fn learn(&mut self, body: &Body, gain: i32) {
-        let known = self.bodies.entry((&raw const *body).addr()).or_insert(0);
-        *known = (*known + gain).clamp(-8, 8);
-    }
 }
 
 impl Default for Parallel {
@@ -148,6 +146,10 @@ impl Exchange {
         Exchange {
             queue: Spin::new(Queue::EMPTY),
             waiting: AtomicUsize::new(0),
+            teams: Spin::new(VecDeque::new()),
+            teams_waiting: AtomicUsize::new(0),
+            has_recalled: AtomicBool::new(false),
+            hosts: AtomicUsize::new(0),
             inbox: AtomicPtr::new(null_mut()),
             parked: (0..workers).map(|_| AtomicBool::new(false)).collect(),
             idle: AtomicUsize::new(0),
@@ -184,6 +186,39 @@ impl Exchange {
     /// Whether a process may be taken.
     pub fn has_some(&self) -> bool {
         self.waiting.load(SeqCst) != 0
+    }
+
+    /// Puts a team at the end of the queue.
+    pub fn put_team(&self, team: Box<Team>) {
+        let mut teams = self.teams.lock();
+        self.teams_waiting.fetch_add(1, SeqCst);
+        teams.push_back(team);
+    }
+
+    /// The team that has waited for longest.
+    pub fn take_team(&self) -> Option<Box<Team>> {
+        if !self.has_team() {
+            return None;
+        }
+        let mut teams = self.teams.lock();
+        let team = teams.pop_front();
+        if team.is_some() {
+            self.teams_waiting.fetch_sub(1, SeqCst);
+        }
+        team
+    }
+
+    /// A team that was recalled before any worker took it.
+    pub fn take_recalled(&self) -> Option<Box<Team>> {
+        let mut teams = self.teams.lock();
+        let index = teams.iter().position(|team| team.is_recalled())?;
+        self.teams_waiting.fetch_sub(1, SeqCst);
+        teams.remove(index)
+    }
+
+    /// Whether a team may be taken.
+    pub fn has_team(&self) -> bool {
+        self.teams_waiting.load(SeqCst) != 0
     }
 
     /// Sends a letter to the home.

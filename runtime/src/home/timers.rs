@@ -14,14 +14,12 @@ pub struct Timers {
     /// Processes that wait for something else, but not for ever, by time and number. They may stand in other queues, so
     /// that no link of theirs is left for this one.
     alarms: BTreeMap<(i64, i64), *mut Process>,
-    /// Alarms set so far.
-    number: i64,
 }
 
 impl Timers {
     /// Nobody sleeps.
     pub const fn new() -> Timers {
-        Timers { queues: BTreeMap::new(), alarms: BTreeMap::new(), number: 0 }
+        Timers { queues: BTreeMap::new(), alarms: BTreeMap::new() }
     }
 
     /// Whether nobody sleeps and no alarm is set.
@@ -36,11 +34,9 @@ impl Timers {
         sleeping.into_iter().chain(alarm).min()
     }
 
-    /// Sets an alarm; gives its number.
-    pub fn set_alarm(&mut self, time: i64, p: *mut Process) -> i64 {
-        self.number += 1;
-        self.alarms.insert((time, self.number), p);
-        self.number
+    /// Sets an alarm, whose number no other alarm of the program has.
+    pub fn set_alarm(&mut self, time: i64, number: i64, p: *mut Process) {
+        self.alarms.insert((time, number), p);
     }
 
     /// Forgets an alarm, if it has not gone off.
@@ -102,6 +98,48 @@ impl Timers {
     /// Forgets the alarms of processes for which `keep` doesn't hold.
     pub fn retain_alarms(&mut self, mut keep: impl FnMut(*mut Process) -> bool) {
         self.alarms.retain(|_, p| keep(*p));
+    }
+}
+
+impl Timers {
+    /// Takes out the processes for which `moves` holds, in their order.
+    pub fn split(&mut self, mut moves: impl FnMut(*mut Process) -> bool) -> Timers {
+        let mut taken = Timers::new();
+        self.queues.retain(|&time, queue| {
+            queue.retain(|p| {
+                let stays = !moves(p);
+                if !stays {
+                    // SAFETY: it stands in no other queue any more.
+                    unsafe { taken.queues.entry(time).or_insert(Queue::EMPTY).push(p) };
+                }
+                stays
+            });
+            !queue.is_empty()
+        });
+        self.alarms.retain(|&alarm, p| {
+            let stays = !moves(*p);
+            if !stays {
+                taken.alarms.insert(alarm, *p);
+            }
+            stays
+        });
+        taken
+    }
+
+    /// Takes over the processes of other timers, behind those that wake at the same time.
+    pub fn merge(&mut self, other: Timers) {
+        for (time, mut queue) in other.queues {
+            let into = self.queues.entry(time).or_insert(Queue::EMPTY);
+            loop {
+                let p = queue.pop();
+                if p.is_null() {
+                    break;
+                }
+                // SAFETY: it stands in no queue any more.
+                unsafe { into.push(p) };
+            }
+        }
+        self.alarms.extend(other.alarms);
     }
 }
 

@@ -67,6 +67,25 @@ impl Watches {
         Some(watch)
     }
 
+    /// Takes out the processes for which `moves` holds.
+    pub fn split(&mut self, mut moves: impl FnMut(*mut Process) -> bool) -> Watches {
+        let mut taken = Watches::new();
+        let moving: Vec<*mut Process> = self.of.keys().copied().filter(|&p| moves(p)).collect();
+        for p in moving {
+            if let Some(watch) = self.take(p) {
+                taken.add(p, watch);
+            }
+        }
+        taken
+    }
+
+    /// Takes over what others watch.
+    pub fn merge(&mut self, other: Watches) {
+        for (p, watch) in other.of {
+            self.add(p, watch);
+        }
+    }
+
     /// Some process that watches a place.
     pub fn first_at(&self, place: Place) -> Option<*mut Process> {
         let &(first, p) = self.at.range((place, null_mut())..).next()?;

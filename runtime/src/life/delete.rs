@@ -13,6 +13,7 @@ use super::leaving;
 use super::owned::{Owner, Storage};
 use super::record::{Customer, Deletion, begin, begin_several};
 use crate::failure::ds_fail;
+use crate::home::lending::must_be_home;
 use crate::layout::*;
 use crate::queue::ready;
 
@@ -29,6 +30,9 @@ pub unsafe extern "C" fn ds_delete(
 ) -> Status {
     // SAFETY: `p` runs on `w`. Once the instance is dead, only its container leads to it, which `p` empties.
     unsafe {
+        if must_be_home(w, p) {
+            return Status::Leave;
+        }
         if instance.is_null() || (*instance).live & (DELETING | DEAD) == DELETING {
             ds_fail(w, p, Fault::EmptyContainer as u32, location);
             return Status::Leave;
@@ -111,6 +115,9 @@ pub unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, 
             }
             // It goes on when the process is there again.
             ready(w, p);
+            return Status::Leave;
+        }
+        if must_be_home(w, p) {
             return Status::Leave;
         }
         if let [range] = ranges[..]

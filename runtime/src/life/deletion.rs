@@ -23,7 +23,8 @@ use super::record::*;
 use crate::communication::connection::*;
 use crate::communication::{Act, interface_of, refused_end, violation};
 use crate::failure;
-use crate::home::home;
+use crate::home::lending::is_held_up;
+use crate::home::{home, team};
 use crate::instance::slots::has_many_slots;
 use crate::instance::*;
 use crate::layout::*;
@@ -52,7 +53,8 @@ pub unsafe fn drive(w: *mut Worker, mut d: *mut Deletion) -> bool {
     loop {
         // SAFETY: *under way*, and so is each deletion to which a step leads.
         unsafe {
-            match advance(w, d) {
+            let step = if is_held_up_by_a_team(w, d) { Step::Pause } else { advance(w, d) };
+            match step {
                 Step::Wait => return false,
                 Step::Pause => {
                     (*home(w)).deletions.paused.push_back(d.cast());
@@ -69,6 +71,28 @@ pub unsafe fn drive(w: *mut Worker, mut d: *mut Deletion) -> bool {
                 }
             }
         }
+    }
+}
+
+/// Whether a deletion has to wait until a team is at home that has to do with its component. Where it waits for a process
+/// anyway, that isn't asked.
+///
+/// # Safety
+/// *Under way.*
+#[inline]
+unsafe fn is_held_up_by_a_team(w: *mut Worker, d: *mut Deletion) -> bool {
+    // SAFETY: *under way*.
+    unsafe {
+        let instance = (*d).instance;
+        if !(*team(w)).is_apart || instance.is_null() {
+            return false;
+        }
+        let main = main_process(instance);
+        let waits = match (*d).stage {
+            Stage::Main => !main.is_null() && !(*main).is_null(),
+            _ => (*instance).processes() != 0,
+        };
+        !waits && is_held_up(w, instance)
     }
 }
 
@@ -146,7 +170,7 @@ unsafe fn end_alone(w: *mut Worker, d: *mut Deletion) -> Step {
                 Undone::Refused(c) => return fail(w, refused_end(c, instance, location_of(instance))),
             }
         }
-        let c = unfinished_of(instance);
+        let c = unfinished_of(w, instance);
         if !c.is_null() {
             return fail(w, refused_end(c, instance, location_of(instance)));
         }

@@ -13,6 +13,7 @@ use super::faults;
 use super::owned::Owner;
 use crate::communication;
 use crate::communication::connection::*;
+use crate::home::lending::is_held_up;
 use crate::instance::slots::{free_tables, has_many_slots, inward_slots, next_in_tables, required_slots};
 use crate::instance::*;
 use crate::layout::*;
@@ -24,23 +25,23 @@ use crate::worker::{heap_of, slice_is_over};
 /// # Safety
 /// `instance` is live; on the home worker's thread.
 #[inline]
-pub unsafe fn needs_nothing_more(instance: *mut Instance) -> bool {
+pub unsafe fn needs_nothing_more(w: *mut Worker, instance: *mut Instance) -> bool {
     // SAFETY: `instance` is live; on the home worker's thread.
     unsafe {
         let template = &*template_of(instance);
-        only_serves(template) || holds_nothing(instance, template)
+        only_serves(template) || holds_nothing(w, instance, template)
     }
 }
 
 /// # Safety
 /// As for [`needs_nothing_more`]; `template` is the instance's.
-unsafe fn holds_nothing(instance: *mut Instance, template: &'static Template) -> bool {
+unsafe fn holds_nothing(w: *mut Worker, instance: *mut Instance, template: &'static Template) -> bool {
     // SAFETY: as for `needs_nothing_more`; `template` is the instance's.
     unsafe {
         template.finally == Template::NO_BODY
             && !has_many_slots(instance)
             && Owner::new(instance.cast(), template.owned.get()).holds_no_component()
-            && unfinished_of(instance).is_null()
+            && unfinished_of(w, instance).is_null()
     }
 }
 
@@ -101,7 +102,7 @@ pub unsafe fn undo_in_slice(w: *mut Worker, instance: *mut Instance, place: &mut
             if slice_is_over(w) {
                 return Undone::Some;
             }
-            let c = unfinished_through(*entry);
+            let c = unfinished_through(w, *entry);
             if !c.is_null() {
                 return Undone::Refused(c);
             }
@@ -181,7 +182,8 @@ pub unsafe fn delete_at_once(
     unsafe {
         if (*instance).processes() != 0
             || (*instance).is_leaving()
-            || !needs_nothing_more(instance)
+            || is_held_up(w, instance)
+            || !needs_nothing_more(w, instance)
             || !unfinished_with_holder(instance).is_null()
             || !Owner::of_instance(instance).drop_in_slice(w)
         {

@@ -5,11 +5,14 @@
 
 use core::ptr::null_mut;
 
+use drystone_component::Body;
+
 use super::occasions;
 use crate::communication::{self, Finished};
-use crate::home::home;
+use crate::home::lending::want_home;
+use crate::home::{is_home, team};
 use crate::instance::{body_of, main_process, rare_if_any};
-use crate::layout::{BEGUN, Instance, Process, Worker};
+use crate::layout::{APART, BEGUN, Communication, Instance, Process, Worker};
 use crate::queue::ready_all;
 use crate::worker::heap_of;
 
@@ -44,6 +47,9 @@ pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, location: u3
     // SAFETY: `p` runs on `w`; `process::start` has made the block of one that is no service, with this size.
     unsafe {
         let body = body_of(p);
+        if (*team(w)).is_apart && concerns_others(w, p, body) {
+            return end_at_home(w, p, location);
+        }
         if body.interface.is_null() {
             let instance = (*p).instance;
             let main = main_process(instance);
@@ -60,6 +66,34 @@ pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, location: u3
             let finished = communication::finish(w, p.cast(), &*body.interface, location);
             service_ended(w, instance, finished);
         }
+    }
+}
+
+/// Whether the end of a process of a lent team concerns somebody outside: its client, or who deletes its component.
+///
+/// # Safety
+/// `p` runs on `w`; `body` is its own.
+#[cold]
+unsafe fn concerns_others(w: *mut Worker, p: *mut Process, body: &Body) -> bool {
+    // SAFETY: a service's process is its communication.
+    unsafe {
+        let is_apart = !body.interface.is_null() && (*p.cast::<Communication>()).word.flags & APART != 0;
+        !is_home(w) && (is_apart || (*(*p).instance).is_leaving())
+    }
+}
+
+/// A process of a lent team has run to its end, and ends at home.
+///
+/// # Safety
+/// As for [`ds_finish`]; `w` runs a lent team.
+#[cold]
+unsafe fn end_at_home(w: *mut Worker, p: *mut Process, location: u32) {
+    // SAFETY: the team is this worker's.
+    unsafe {
+        if let Some(lent) = &mut (*team(w)).lent {
+            lent.finished.push((p, location));
+        }
+        want_home(w);
     }
 }
 
@@ -113,7 +147,7 @@ pub unsafe fn ended(w: *mut Worker, instance: *mut Instance) {
 unsafe fn one_less(w: *mut Worker, instance: *mut Instance) {
     // SAFETY: as for `ended`.
     unsafe {
-        (*home(w)).census.live -= 1;
+        (*team(w)).census.live -= 1;
         (*instance).live -= 1;
     }
 }

@@ -12,7 +12,7 @@ use drystone_component::Role;
 
 use crate::far::standing;
 use crate::home::home;
-use crate::instance::template_of;
+use crate::instance::{stays_at_home, template_of};
 use crate::layout::*;
 use crate::text::{self, records};
 use crate::worker::heap_of;
@@ -55,6 +55,7 @@ pub unsafe fn keep(w: *mut Worker, instance: *mut Instance, account: Account) {
         let record = record_of(w, account);
         if !record.is_null() {
             (*home(w)).faults.insert(instance, record);
+            stays_at_home(instance);
             (*instance).live |= FAULT_KNOWN;
         }
     }

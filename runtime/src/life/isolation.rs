@@ -25,7 +25,7 @@ use super::survey::*;
 use super::{faults, leaving, occasions};
 use crate::communication::connection::*;
 use crate::communication::{self, detach, interface_of, lose_client, make_gone, more, payload, watching};
-use crate::home::home;
+use crate::home::{home, team};
 use crate::instance::slots::{interfaces_of, required_slots};
 use crate::instance::*;
 use crate::layout::*;
@@ -173,7 +173,7 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance, fault: Option<faults::Acc
         condemned.each(|instance| close_as_client(w, instance));
         condemned.each(|instance| close_as_server(w, instance, root));
         for &p in &condemned.processes {
-            (*home(w)).census.live -= 1;
+            (*team(w)).census.live -= 1;
             // A client that lives on keeps the block until it lets go.
             if !(*p).instance.is_null() {
                 if is_service(p) {
@@ -239,9 +239,9 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
             }
         }
         if sleeps {
-            (*home(w)).timers.retain(lives);
+            (*team(w)).timers.retain(lives);
         } else {
-            (*home(w)).timers.retain_alarms(lives);
+            (*team(w)).timers.retain_alarms(lives);
         }
         retain_ready(w, lives);
         (*home(w)).parallel.candidates().retain(lives);

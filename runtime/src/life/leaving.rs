@@ -15,6 +15,7 @@ use core::ptr::null_mut;
 use super::record::{self, Deletion};
 use crate::communication::connection::close_leaf;
 use crate::communication::let_go;
+use crate::home::lending::is_held_up;
 use crate::instance::*;
 use crate::layout::*;
 
@@ -26,6 +27,9 @@ pub unsafe fn leave(w: *mut Worker, p: *mut Process, instance: *mut Instance) ->
     // SAFETY: an instance with a process is live, and a communication to which its slot leads.
     unsafe {
         let Some(service) = only_service(instance) else { return false };
+        if is_held_up(w, instance) {
+            return false;
+        }
         for offered in (*template_of(instance)).offered.get() {
             let cell = &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder;
             if *cell == service {

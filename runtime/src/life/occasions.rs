@@ -120,7 +120,7 @@ pub unsafe fn left(w: *mut Worker, instance: *mut Instance, p: *mut Process) {
     unsafe {
         leaving::restore_holder(instance, p);
         if (*instance).processes() == 0
-            && needs_nothing_more(instance)
+            && needs_nothing_more(w, instance)
             && Owner::of_instance(instance).drop_in_slice(w)
         {
             dismantle(w, instance, None);

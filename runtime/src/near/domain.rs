@@ -17,7 +17,7 @@ use crate::far::standing::{Remote, Served, own, take};
 use crate::far::{Domain, Exported, State};
 use crate::home::{AtHome, waker};
 use crate::instance::slots::indexed_slot;
-use crate::instance::{main_process, slot_at};
+use crate::instance::{main_process, slot_at, stays_at_home};
 use crate::layout::*;
 use crate::life::{self, ending};
 use crate::worker::heap_of;
@@ -42,6 +42,7 @@ pub unsafe fn proxy_of(
             return None;
         }
         (*instance).holder = holder;
+        stays_at_home(instance);
         if !life::start(w, instance) {
             (*heap_of(w)).free(instance.cast(), own_template.size as usize);
             return None;

@@ -13,7 +13,7 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use crate::communication::watching;
 use crate::home::surplus::{Advice, WHEN_BUSY, WHEN_IDLE};
 use crate::home::timers::MILLISECOND;
-use crate::home::{Shared, home, shared};
+use crate::home::{Shared, home, shared, team};
 use crate::instance::monitor;
 use crate::instance::natives::wake_parked;
 use crate::layout::*;
@@ -48,7 +48,7 @@ pub unsafe fn attend(w: *mut Worker, attention: u32) {
 unsafe fn ticked(w: *mut Worker) {
     // SAFETY: *between processes*; the platform outlives the program.
     unsafe {
-        (*home(w)).census.ticks += 1;
+        (*team(w)).census.ticks += 1;
         parallel::ticked(w);
         let platform = (*home(w)).platform;
         if (*platform).pending() != 0 || (*platform).is_asked() {
@@ -57,7 +57,7 @@ unsafe fn ticked(w: *mut Worker) {
         }
         give_back(w, WHEN_BUSY);
         // A program that computes shows what it writes, if not at once.
-        if (*home(w)).census.ticks.is_multiple_of(64) {
+        if (*team(w)).census.ticks.is_multiple_of(64) {
             output::flush(w);
         }
     }
@@ -70,7 +70,7 @@ unsafe fn ticked(w: *mut Worker) {
 pub unsafe fn wake_due(w: *mut Worker) {
     // SAFETY: *between processes*.
     unsafe {
-        if !(*home(w)).timers.is_empty() && !shared(w).is_virtual {
+        if !(*team(w)).timers.is_empty() && !shared(w).is_virtual {
             wake(w, (shared(w).nanoseconds() / MILLISECOND) as i64);
         }
     }
@@ -83,7 +83,7 @@ pub unsafe fn wake_due(w: *mut Worker) {
 unsafe fn wake(w: *mut Worker, now: i64) {
     // SAFETY: *between processes*; a sleeping process is live.
     unsafe {
-        let timers = &raw mut (*home(w)).timers;
+        let timers = &raw mut (*team(w)).timers;
         (*timers).wake(w, now);
         while let Some(p) = (*timers).take_alarm(now) {
             if !watching::overdue(w, p) {
@@ -107,8 +107,13 @@ pub unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
         if !(*home(w)).outgoing.is_empty() {
             output::send(w);
         }
+        if (*platform).is_asked() && !(*home(w)).lending.lent.is_empty() {
+            // Who asks wants to see it all.
+            return parallel::recall(w);
+        }
         while let Some(question) = (*platform).asked() {
             question(w);
+            parallel::release(w);
         }
     }
 }
@@ -163,7 +168,7 @@ pub unsafe fn wait(w: *mut Worker) -> bool {
             poll(w, Some(0));
             return true;
         }
-        let first = (*home(w)).timers.first();
+        let first = (*team(w)).timers.first();
         let timeout = match first {
             Some(time) if shared.is_virtual => {
                 if pending {

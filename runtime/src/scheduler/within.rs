@@ -9,7 +9,8 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use super::attending::{attend, wake_due};
-use crate::home::home;
+use super::come_home;
+use crate::home::{home, team};
 use crate::layout::*;
 use crate::parallel;
 use crate::process::enter;
@@ -28,9 +29,9 @@ pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
         if !may(w, p) {
             return;
         }
-        (*home(w)).census.within += 1;
+        (*team(w)).census.within += 1;
         run_others(w);
-        (*home(w)).census.within -= 1;
+        (*team(w)).census.within -= 1;
         // What was left undone.
         want_attention(w);
     }
@@ -40,7 +41,7 @@ pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
 /// As for [`let_others_run`].
 unsafe fn may(w: *mut Worker, p: *mut Process) -> bool {
     // SAFETY: as for `let_others_run`.
-    let (status, within) = unsafe { ((*p).status, (*home(w)).census.within) };
+    let (status, within) = unsafe { ((*p).status, (*team(w)).census.within) };
     // A process whose condition is tested is not the one that runs: the monitor is half-way.
     let runs = !matches!(status, AWAITS_SHARED | AWAITS_EXCLUSIVE);
     // SAFETY: as for `let_others_run`.
@@ -67,7 +68,7 @@ unsafe fn run_others(w: *mut Worker) {
         let mut is_over = false;
         while !is_over {
             let attention = (*w).attention.swap(0, Acquire);
-            parallel::come_home(w);
+            come_home(w);
             if !is_calm(w) {
                 return;
             }

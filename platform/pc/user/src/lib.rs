@@ -48,8 +48,13 @@ pub unsafe fn run(program: &'static Program, additions: &'static [&'static Addit
     let carried = drystone_library::on_bare_machines(additions);
     native::bind(program, carried, native::unguarded).expect("the kernel has bound the same before");
     let mut platform = User::new(&harbour, additions);
-    let options =
-        Options { cores: 1, memory_limit: start.memory, seed: start.seed, system: &mut |_, _| None };
+    let options = Options {
+        cores: 1,
+        memory_limit: start.memory,
+        seed: start.seed,
+        is_restless: false,
+        system: &mut |_, _| None,
+    };
     calls::end(domain::run(program, template, &link, &mut platform, options))
 }
 

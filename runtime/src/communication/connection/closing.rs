@@ -17,12 +17,12 @@ use crate::layout::*;
 ///
 /// # Safety
 /// At home; the instance's block is there.
-pub unsafe fn unfinished_of(instance: *mut Instance) -> *mut Communication {
+pub unsafe fn unfinished_of(w: *mut Worker, instance: *mut Instance) -> *mut Communication {
     let mut found = null_mut();
     // SAFETY: an instance's slots are linked while its block is there.
     unsafe {
         interfaces_of(instance, |slot, _| {
-            let c = unfinished_through(slot);
+            let c = unfinished_through(w, slot);
             if !c.is_null() {
                 found = c;
             }
@@ -35,11 +35,11 @@ pub unsafe fn unfinished_of(instance: *mut Instance) -> *mut Communication {
 ///
 /// # Safety
 /// At home; the slot is linked.
-pub unsafe fn unfinished_through(slot: *mut RequiredSlot) -> *mut Communication {
+pub unsafe fn unfinished_through(w: *mut Worker, slot: *mut RequiredSlot) -> *mut Communication {
     let mut found = null_mut();
     // SAFETY: a communication that a linked slot leads to is live.
     unsafe {
-        leaves_served_through(slot, |leaf| {
+        leaves_served_through(w, slot, |leaf| {
             let c = *leaf.cell;
             if !c.is_null() && !may_close(c) {
                 found = c;
@@ -55,7 +55,7 @@ pub unsafe fn unfinished_through(slot: *mut RequiredSlot) -> *mut Communication 
 /// At home; the slot is linked, and no process uses one of these communications afterwards.
 pub unsafe fn close_all_through(w: *mut Worker, slot: *mut RequiredSlot) {
     // SAFETY: nothing leads to a communication through here when its cell is empty.
-    unsafe { leaves_served_through(slot, |leaf| close_leaf(w, leaf.cell)) }
+    unsafe { leaves_served_through(w, slot, |leaf| close_leaf(w, leaf.cell)) }
 }
 
 /// Closes a client's communication, if there is one.

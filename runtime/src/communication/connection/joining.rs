@@ -51,7 +51,7 @@ pub unsafe fn join(w: *mut Worker, slot: *mut RequiredSlot, target: usize) -> Jo
                 return Joined::Full;
             }
         }
-        match way(slot, target) {
+        match way(w, slot, target) {
             Way::Cycle => return Joined::Failed(Fault::ConnectionCycle),
             // Processes that wait behind the slot wait on.
             Way::Nowhere => {

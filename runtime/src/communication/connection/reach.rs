@@ -4,10 +4,13 @@ use core::ptr::null_mut;
 
 use drystone_component::Interface;
 
+use super::apart::{leads_away, leads_away_held};
 use super::waiting::wait;
 use super::ways::{Server, resolve, resolve_held};
 use crate::communication::{ds_input, make_gone};
 use crate::failure::ds_fail;
+use crate::home::lending::must_be_home;
+use crate::instance::{body, template_of};
 use crate::layout::*;
 use crate::process::start_service;
 
@@ -29,6 +32,9 @@ pub unsafe extern "C" fn ds_reach(
         if !(*slot).communication.is_null() {
             return (*slot).communication;
         }
+        if leads_away(w, p, slot, (*slot).target) {
+            return null_mut();
+        }
         let c = reach(w, p, resolve((*slot).target), location);
         (*slot).communication = c;
         c
@@ -49,6 +55,10 @@ unsafe fn reach(
     unsafe {
         match server {
             Some((instance, offered)) if (*instance).live & CLOSED == 0 => {
+                let is_native = !body(&*template_of(instance), offered.body as usize).native.is_null();
+                if is_native && must_be_home(w, p) {
+                    return null_mut();
+                }
                 let c = start_service(w, instance, offered.body);
                 if c.is_null() {
                     ds_fail(w, p, Fault::OutOfMemory as u32, location);
@@ -90,6 +100,9 @@ pub unsafe extern "C" fn ds_reach_held(
             (*slot).holder = gone;
             return gone;
         }
+        if leads_away_held(w, p, instance, slot) {
+            return null_mut();
+        }
         let c = reach(w, p, resolve_held(instance, slot), location);
         (*slot).holder = c;
         c
@@ -111,8 +124,13 @@ pub unsafe extern "C" fn ds_input_slot(
 ) -> u32 {
     // SAFETY: the slot is linked, and the communication that it reaches is live.
     unsafe {
-        if (*slot).communication.is_null() && !is_open(resolve((*slot).target)) {
-            return 0;
+        if (*slot).communication.is_null() {
+            if leads_away(w, p, slot, (*slot).target) {
+                return 2;
+            }
+            if !is_open(resolve((*slot).target)) {
+                return 0;
+            }
         }
         let c = ds_reach(w, p, slot, interface, location);
         if c.is_null() { 2 } else { ds_input(w, p, c, interface, 0, pattern) }
@@ -136,8 +154,13 @@ pub unsafe extern "C" fn ds_input_held(
     // SAFETY: the slot is part of the instance, whose block is there; what it reaches is live.
     unsafe {
         let is_dead = (*instance).live & DEAD != 0;
-        if (*slot).holder.is_null() && !is_dead && !is_open(resolve_held(instance, slot)) {
-            return 0;
+        if (*slot).holder.is_null() && !is_dead {
+            if leads_away_held(w, p, instance, slot) {
+                return 2;
+            }
+            if !is_open(resolve_held(instance, slot)) {
+                return 0;
+            }
         }
         let c = ds_reach_held(w, p, instance, slot, interface, location);
         if c.is_null() { 2 } else { ds_input(w, p, c, interface, 0, pattern) }

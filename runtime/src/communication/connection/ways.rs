@@ -9,7 +9,9 @@ use core::ptr::{self, null_mut};
 
 use drystone_component::Offered;
 
+use super::apart::is_way_out;
 use crate::far::standing::behind;
+use crate::home::is_home;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 
@@ -216,14 +218,15 @@ pub enum Way {
 ///
 /// # Safety
 /// Slot and target are linked.
-pub unsafe fn way(slot: *mut RequiredSlot, target: usize) -> Way {
+pub unsafe fn way(w: *mut Worker, slot: *mut RequiredSlot, target: usize) -> Way {
     let mut last = target;
     // SAFETY: the targets of links are linked.
     unsafe {
         let first = slot_behind(target);
         let mut ahead = first;
         let mut before = Before { slots: Vec::new(), next: slot };
-        while !ahead.is_null() {
+        // A team that is lent doesn't look further than to its own ways out.
+        while !ahead.is_null() && (is_home(w) || !is_way_out(w, ahead)) {
             match before.next() {
                 None => return Way::Somewhere,
                 Some(found) if found == first || ahead == slot => return Way::Cycle,
@@ -368,11 +371,11 @@ pub unsafe fn leaves_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)
 ///
 /// # Safety
 /// As for [`leaves_through`].
-pub unsafe fn leaves_served_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)) {
+pub unsafe fn leaves_served_through(w: *mut Worker, slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)) {
     // SAFETY: the slot and its target are linked.
     unsafe {
         let is_end = (*slot).clients.is_null() && inward_of(slot).is_none();
-        if is_end || way(slot, (*slot).target) == Way::Nowhere {
+        if is_end || way(w, slot, (*slot).target) == Way::Nowhere {
             return leaves_of(slot, &mut each);
         }
         leaves_through(slot, each);

@@ -977,7 +977,7 @@ pub fn run_with(entry: &'static Template, cores: usize, memory_limit: usize) -> 
         ticker: Box::leak(Box::default()),
     }));
     let mut platform = TestPlatform { output: Vec::new(), errors: Vec::new(), threads, inputs: Vec::new() };
-    let options = Options { cores, memory_limit, seed: 1, system: &mut |_, _| None };
+    let options = Options { cores, memory_limit, seed: 1, is_restless: false, system: &mut |_, _| None };
     let outcome = drystone_runtime::run(program(entry), &mut platform, options);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ran { output: text(&platform.output), errors: text(&platform.errors), outcome }

@@ -1,0 +1,228 @@
+//! Ways that lead to what another worker has.
+
+use alloc::vec::Vec;
+use core::ptr::null_mut;
+
+use drystone_component::Offered;
+
+use super::ways::{Target, decode, description, first_client, inward_of, leaves_through, offered_at};
+use crate::home::lending::{go_home, leave_for, visit};
+use crate::home::{is_home, team};
+use crate::instance::{slot_at, template_of};
+use crate::layout::*;
+
+/// A process is about to begin a communication over a target; `true`: the way leads to another worker, so the process
+/// leaves, and tries again when what is there has come home.
+///
+/// # Safety
+/// `p` runs on `w`, and leaves if this says so; the target is linked.
+#[inline]
+pub unsafe fn leads_away(w: *mut Worker, p: *mut Process, slot: *mut RequiredSlot, target: usize) -> bool {
+    // SAFETY: as this demands.
+    unsafe { (*team(w)).is_apart && leads_to_lent(w, p, slot, target) }
+}
+
+/// The same for the holder of a component.
+///
+/// # Safety
+/// `p` runs on `w`, and leaves if this says so; it belongs to the holder of `instance`, which offers this.
+#[inline]
+pub unsafe fn leads_away_held(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    slot: *mut OfferedSlot,
+) -> bool {
+    // SAFETY: as this demands.
+    unsafe {
+        if !(*team(w)).is_apart {
+            return false;
+        }
+        if (*instance).is_lent() && is_home(w) {
+            visit(w, p, instance);
+            return true;
+        }
+        let offered = offered_at(instance, slot);
+        match offered.body {
+            Offered::INWARD => {
+                leads_to_lent(w, p, null_mut(), (*slot_at::<RequiredSlot>(instance, offered.inward)).target)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// # Safety
+/// As for [`leads_away`].
+#[cold]
+unsafe fn leads_to_lent(w: *mut Worker, p: *mut Process, slot: *mut RequiredSlot, target: usize) -> bool {
+    // SAFETY: as for `leads_away`.
+    unsafe {
+        if is_home(w) {
+            let lent = lent_behind(target);
+            if !lent.is_null() {
+                visit(w, p, lent);
+            }
+            return !lent.is_null();
+        }
+        let leads_out = !slot.is_null() && is_way_out(w, slot) || leads_out(w, target);
+        if leads_out {
+            go_home(w, p);
+        }
+        leads_out
+    }
+}
+
+/// The lent component that serves a target, or stands on the way; null if there is none.
+///
+/// # Safety
+/// At home; the target is linked.
+unsafe fn lent_behind(mut target: usize) -> *mut Instance {
+    // SAFETY: the targets of links are linked. What is lent is not looked into.
+    unsafe {
+        loop {
+            let (instance, next) = match decode(target) {
+                Target::Nothing => return null_mut(),
+                Target::PassedOn(slot) => ((*slot).instance, Some(slot)),
+                Target::Offered(slot) => {
+                    let (instance, offered) = description(slot);
+                    let inward = offered.body == Offered::INWARD;
+                    (instance, inward.then(|| slot_at::<RequiredSlot>(instance, offered.inward)))
+                }
+            };
+            if (*instance).is_lent() {
+                return instance;
+            }
+            match next {
+                Some(slot) => target = (*slot).target,
+                None => return null_mut(),
+            }
+        }
+    }
+}
+
+/// Whether a slot is one by which a lent team reaches the outside.
+///
+/// # Safety
+/// `w` runs a lent team; the slot is linked, and in the team.
+pub unsafe fn is_way_out(w: *mut Worker, slot: *mut RequiredSlot) -> bool {
+    // SAFETY: as this demands.
+    unsafe { (*slot).instance == (*team(w)).root() && inward_of(slot).is_none() }
+}
+
+/// Whether a target in a lent team leads out of it.
+///
+/// # Safety
+/// `w` runs a lent team, in which the target is; it is linked.
+unsafe fn leads_out(w: *mut Worker, mut target: usize) -> bool {
+    // SAFETY: as this demands; what is linked in the team is in the team, up to a way out.
+    unsafe {
+        loop {
+            let next = match decode(target) {
+                Target::Nothing => return false,
+                Target::PassedOn(slot) => slot,
+                Target::Offered(slot) => {
+                    let (instance, offered) = description(slot);
+                    if offered.body != Offered::INWARD {
+                        return false;
+                    }
+                    slot_at(instance, offered.inward)
+                }
+            };
+            if is_way_out(w, next) {
+                return true;
+            }
+            target = (*next).target;
+        }
+    }
+}
+
+/// A process is about to connect a slot to a target, or to disconnect it (a null target); `true`: something that this
+/// touches is at another worker, so the process leaves, and tries again when it has come home.
+///
+/// # Safety
+/// `p` runs on `w`, and leaves if this says so; slot and target are linked.
+#[inline]
+pub unsafe fn touches_lent(w: *mut Worker, p: *mut Process, slot: *mut RequiredSlot, target: usize) -> bool {
+    // SAFETY: as this demands.
+    unsafe { (*team(w)).is_apart && is_touched(w, p, slot, target) }
+}
+
+/// # Safety
+/// As for [`touches_lent`].
+#[cold]
+unsafe fn is_touched(w: *mut Worker, p: *mut Process, slot: *mut RequiredSlot, target: usize) -> bool {
+    // SAFETY: as for `touches_lent`.
+    unsafe {
+        if !is_home(w) {
+            let is_inside = !is_way_out(w, slot)
+                && (*slot).target == 0
+                && (*slot).communication.is_null()
+                && !leads_out(w, target)
+                && !lets_others_in((*team(w)).root());
+            if !is_inside {
+                go_home(w, p);
+            }
+            return !is_inside;
+        }
+        let mut lent = lent_behind(target);
+        if lent.is_null() {
+            lent = lent_behind((*slot).target);
+        }
+        if lent.is_null() {
+            lent = lent_before(slot);
+        }
+        if !lent.is_null() {
+            visit(w, p, lent);
+            return true;
+        }
+        let mut apart = null_mut();
+        leaves_through(slot, |leaf| {
+            let c = *leaf.cell;
+            if !c.is_null() && (*c).word.flags & APART != 0 {
+                apart = c;
+            }
+        });
+        if !apart.is_null() {
+            leave_for(w, p, apart);
+        }
+        !apart.is_null()
+    }
+}
+
+/// Whether an interface that a component offers leads inward, so that slots outside lead to slots inside.
+///
+/// # Safety
+/// The component is live.
+unsafe fn lets_others_in(instance: *mut Instance) -> bool {
+    // SAFETY: it is live.
+    let offered = unsafe { (*template_of(instance)).offered.get() };
+    offered.iter().any(|offered| offered.body == Offered::INWARD)
+}
+
+/// A lent component from which a way leads over a slot; null if there is none.
+///
+/// # Safety
+/// At home; the slot is linked.
+unsafe fn lent_before(slot: *mut RequiredSlot) -> *mut Instance {
+    let mut slots = Vec::from([slot]);
+    // SAFETY: clients are linked. What is lent is not looked into.
+    unsafe {
+        while let Some(slot) = slots.pop() {
+            if (*(*slot).instance).is_lent() {
+                return (*slot).instance;
+            }
+            let mut lists = [(*slot).clients, null_mut()];
+            if let Some(offered) = inward_of(slot) {
+                lists[1] = first_client((*slot).instance, offered);
+            }
+            for mut client in lists {
+                while !client.is_null() {
+                    slots.push(client);
+                    client = (*client).next;
+                }
+            }
+        }
+    }
+    null_mut()
+}

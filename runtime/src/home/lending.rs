@@ -1,0 +1,221 @@
+//! What the home knows of the teams that it has lent, and what a process does that comes to something at another
+//! worker.
+//!
+//! A component that is lent is marked in [`Instance::holder`], and so is each communication between it and the outside
+//! ([`APART`](crate::layout::APART)). Whoever comes to one of these waits until both sides are at home, and tries
+//! again: at home it *visits* the team, which is recalled; in the team it has the team go home.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering::SeqCst;
+
+use super::team::{Answer, Order};
+use super::{home, is_home, shared, team};
+use crate::instance::is_around;
+use crate::layout::*;
+use crate::queue::{Queue, ready_first};
+use crate::worker::want_attention;
+
+/// See the head of this file.
+#[derive(Default)]
+pub struct Lending {
+    /// The teams, by the components that hold them.
+    pub lent: BTreeMap<*mut Instance, Lent>,
+    /// The teams' communications with the outside, and with which component each was lent.
+    pub crossings: BTreeMap<*mut Communication, *mut Instance>,
+    /// Answers of teams that have come home, which are to be sent.
+    pub answers: VecDeque<Answer>,
+    /// Processes of teams that have come home, which are to end.
+    pub finished: VecDeque<(*mut Process, u32)>,
+    /// What is known of components that were lent.
+    pub known: BTreeMap<*mut Instance, Known>,
+    /// The same of all lately.
+    pub lately: Known,
+    /// No component is lent before the home has this many nanoseconds behind it, because lending takes time too.
+    pub rest: u64,
+    /// How many teams ever went.
+    pub departures: u64,
+}
+
+/// One team that is lent.
+pub struct Lent {
+    /// Its communications with the outside.
+    pub crossings: Vec<*mut Communication>,
+    /// The components outside to which it has connections.
+    pub around: Vec<*mut Instance>,
+    /// Processes at home that wait for it.
+    pub visitors: Queue,
+    /// What the home asks of it.
+    pub order: Arc<Order>,
+}
+
+/// What was learnt about lending.
+#[derive(Clone, Copy, Default)]
+pub struct Known {
+    /// How often it has come home at once, since it last paid: each time doubles the pause.
+    pub failures: u32,
+    /// The tick of the home from which on it may go.
+    pub from: u64,
+}
+
+/// A process at home has to wait for a team that is lent with this component, which is recalled.
+///
+/// # Safety
+/// `w` is the home worker; `p` runs on it, and leaves.
+#[cold]
+pub unsafe fn visit(w: *mut Worker, p: *mut Process, root: *mut Instance) {
+    // SAFETY: `p` runs, so it stands in no queue; the home's data are this thread's.
+    unsafe {
+        let Some(lent) = (*home(w)).lending.lent.get_mut(&root) else { return ready_first(w, p) };
+        lent.visitors.push(p);
+        (*p).status = VISITS;
+        lent.order.recall();
+    }
+    // SAFETY: as before.
+    unsafe { tell(w) };
+}
+
+/// All workers look whether their teams are recalled; the home looks whether some stand in the exchange.
+///
+/// # Safety
+/// `w` is the home worker.
+unsafe fn tell(w: *mut Worker) {
+    // SAFETY: `w` is the home worker.
+    unsafe {
+        let shared = shared(w);
+        shared.exchange.has_recalled.store(true, SeqCst);
+        (1..shared.workers.len()).for_each(|worker| shared.demand_attention(worker, OTHER));
+        want_attention(w);
+    }
+}
+
+/// Recalls a team.
+///
+/// # Safety
+/// `w` is the home worker.
+pub unsafe fn recall(w: *mut Worker, root: *mut Instance) {
+    // SAFETY: `w` is the home worker.
+    unsafe {
+        if let Some(lent) = (*home(w)).lending.lent.get(&root) {
+            lent.order.recall();
+            tell(w);
+        }
+    }
+}
+
+/// A process of a lent team has come to something outside: the team goes home, where the process tries again.
+///
+/// # Safety
+/// `w` runs a lent team; `p` runs on it, and leaves.
+#[cold]
+pub unsafe fn go_home(w: *mut Worker, p: *mut Process) {
+    // SAFETY: `p` runs, so it stands in no queue.
+    unsafe {
+        ready_first(w, p);
+        want_home(w);
+    }
+}
+
+/// A lent team goes home as soon as its worker's scheduler has control.
+///
+/// # Safety
+/// `w` runs a lent team.
+#[cold]
+pub unsafe fn want_home(w: *mut Worker) {
+    // SAFETY: the team is this worker's.
+    unsafe {
+        if let Some(lent) = &mut (*team(w)).lent {
+            lent.wants_home = true;
+        }
+        want_attention(w);
+    }
+}
+
+/// A process can't go on with a communication whose other side is at another worker.
+///
+/// # Safety
+/// `p` runs on `w`, is a side of `c`, which is marked, and leaves.
+#[cold]
+pub unsafe fn leave_for(w: *mut Worker, p: *mut Process, c: *mut Communication) {
+    // SAFETY: `p` runs on `w`; at home, the home's data are this thread's.
+    unsafe {
+        if !is_home(w) {
+            return go_home(w, p);
+        }
+        match (*home(w)).lending.crossings.get(&c).copied() {
+            Some(root) => visit(w, p, root),
+            None => ready_first(w, p),
+        }
+    }
+}
+
+/// A process is about to do what can be done at home only; `true`: it leaves, and does it there.
+///
+/// # Safety
+/// `p` runs on `w`, at a suspension point, and leaves if this says so.
+#[inline]
+pub unsafe fn must_be_home(w: *mut Worker, p: *mut Process) -> bool {
+    // SAFETY: `p` runs on `w`.
+    unsafe {
+        let is_away = !is_home(w);
+        if is_away {
+            go_home(w, p);
+        }
+        is_away
+    }
+}
+
+/// The same for what any lent team may get in the way of.
+///
+/// # Safety
+/// As for [`must_be_home`].
+pub unsafe fn must_have_all(w: *mut Worker, p: *mut Process) -> bool {
+    // SAFETY: `p` runs on `w`; at home, the home's data are this thread's.
+    unsafe {
+        if must_be_home(w, p) {
+            return true;
+        }
+        let root = (*home(w)).lending.lent.keys().next().copied();
+        if let Some(root) = root {
+            visit(w, p, root);
+        }
+        root.is_some()
+    }
+}
+
+/// A team that is lent with a part of this component, or with something that is connected to a part of it; null if there
+/// is none.
+///
+/// # Safety
+/// `w` is the home worker; `instance` is live.
+pub unsafe fn team_at(w: *mut Worker, instance: *mut Instance) -> *mut Instance {
+    // SAFETY: lent components are live, and so are those around them: before one of them ends, this is asked.
+    unsafe {
+        for (&root, lent) in &(*home(w)).lending.lent {
+            if is_around(instance, root) || lent.around.iter().any(|&other| is_around(instance, other)) {
+                return root;
+            }
+        }
+    }
+    core::ptr::null_mut()
+}
+
+/// Whether a component can't end or move now, because a team is lent that has to do with it. The team is recalled.
+///
+/// # Safety
+/// As for [`team_at`].
+#[inline]
+pub unsafe fn is_held_up(w: *mut Worker, instance: *mut Instance) -> bool {
+    // SAFETY: as this demands.
+    unsafe {
+        if !(*team(w)).is_apart {
+            return false;
+        }
+        let root = team_at(w, instance);
+        if !root.is_null() {
+            recall(w, root);
+        }
+        !root.is_null()
+    }
+}

@@ -1,0 +1,217 @@
+//! Which components are lent: those whose processes are ready, so that other workers get their part of the work.
+//!
+//! Once in a tick, if a worker has nothing to do, the home looks which components its ready processes belong to, from
+//! the outside in. Where there are several with such processes, about half of the work goes. Only experience tells who
+//! talks to whom: a component that is back at once stays for twice as long as after the last time. So what talks much is
+//! soon together again, and nothing goes to and fro.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::teams::{depart, examine};
+use crate::home::lending::Known;
+use crate::home::{home, shared, team};
+use crate::instance::holder_of;
+use crate::layout::*;
+use crate::worker::ground;
+
+/// Most steps from ready processes outwards in one look.
+const MOST_STEPS: usize = 4096;
+/// Most components that are lent at once.
+const MOST_CHOSEN: usize = 64;
+/// A team that has run so long before it came home has paid.
+const GAIN_NANOSECONDS: u64 = 5_000_000;
+/// A team that comes home sooner than that has cost more than it gained.
+const LOSS_NANOSECONDS: u64 = 1_000_000;
+/// Lending takes at most one part in so many of the time.
+const PART: u64 = 16;
+/// A component that never pays is still tried once in 2 to the power of this ticks.
+const MOST_PAUSE: u32 = 12;
+/// The same for all components, if none pays.
+const MOST_LATELY: u32 = 8;
+/// Components about which something is known, at most.
+const MOST_KNOWN: usize = 4096;
+
+/// Lends components if a worker has nothing to do and the home has enough.
+///
+/// # Safety
+/// `w` is the home worker, whose scheduler has control.
+pub unsafe fn lend_some(w: *mut Worker) {
+    // SAFETY: `w` is the home worker, whose scheduler has control; components that hold ready processes are live.
+    unsafe {
+        let idle = shared(w).exchange.idle.load(Relaxed);
+        if idle == 0 || (*w).ready_head.is_null() || !may_lend(w) {
+            return;
+        }
+        let threads = shared(w).threads;
+        let begin = threads.clock();
+        if begin < (*home(w)).lending.rest {
+            return;
+        }
+        let chosen = choose(w, idle);
+        let candidates = chosen.into_iter().filter_map(|root| examine(w, root)).collect::<Vec<_>>();
+        if !candidates.is_empty() {
+            depart(w, candidates);
+        }
+        let end = threads.clock();
+        (*home(w)).lending.rest = end + PART * (end - begin);
+    }
+}
+
+/// For tests: lends any component that holds a ready process.
+///
+/// # Safety
+/// As for [`lend_some`].
+pub unsafe fn lend_any(w: *mut Worker) {
+    // SAFETY: as for `lend_some`.
+    unsafe {
+        (*home(w)).lending.lately = Known::default();
+        // What has just come home for something needs the time to do it.
+        if (*team(w)).watches.below(4) != 0 || (*w).ready_head.is_null() || !may_lend(w) {
+            return;
+        }
+        let around: Vec<_> = count(w).into_keys().filter(|&root| root != (*home(w)).roots.entry).collect();
+        if !around.is_empty() {
+            let chosen = around[(*team(w)).watches.below(around.len())];
+            let candidates: Vec<_> = examine(w, chosen).into_iter().collect();
+            depart(w, candidates);
+        }
+    }
+}
+
+/// Whether nothing is under way that concerns components which might be lent.
+///
+/// # Safety
+/// As for [`lend_some`].
+unsafe fn may_lend(w: *mut Worker) -> bool {
+    // SAFETY: as for `lend_some`.
+    unsafe {
+        let (home, own, ground, shared) = (&*home(w), &*team(w), &*ground(w), shared(w));
+        let is_quiet = ground.failures.is_empty() && ground.halted.is_none() && ground.dropped.is_empty();
+        is_quiet
+            && own.census.within == 0
+            && own.communications.leaving.is_empty()
+            && home.deletions.paused.is_empty()
+            && !home.parallel.recalling
+            && !shared.is_virtual
+            && !shared.exchange.has_team()
+            && !shared.exchange.has_some()
+            && home.lending.lately.from <= home.parallel.ticks
+    }
+}
+
+/// How many ready processes a component holds, and what holds it.
+struct Count {
+    ready: usize,
+    holder: *mut Instance,
+}
+
+/// The components that shall go to `idle` workers: they hold their part of the ready processes, and none holds another
+/// one.
+///
+/// # Safety
+/// As for [`lend_some`].
+unsafe fn choose(w: *mut Worker, idle: usize) -> Vec<*mut Instance> {
+    // SAFETY: as for `lend_some`.
+    unsafe {
+        let counts = count(w);
+        let entry = (*home(w)).roots.entry;
+        let mut held: BTreeMap<*mut Instance, Vec<(usize, *mut Instance)>> = BTreeMap::new();
+        for (&instance, count) in &counts {
+            if !count.holder.is_null() {
+                held.entry(count.holder).or_default().push((count.ready, instance));
+            }
+        }
+        let mut around = entry;
+        loop {
+            let Some(total) = counts.get(&around).map(|count| count.ready) else { return Vec::new() };
+            let Some(children) = held.get_mut(&around) else { return Vec::new() };
+            children.sort_unstable_by_key(|&(ready, instance)| (Reverse(ready), instance));
+            let (most, first) = children[0];
+            if 4 * most <= 3 * total {
+                return take_part(w, children, (total * idle).div_ceil(idle + 1));
+            }
+            around = first;
+        }
+    }
+}
+
+/// Takes components until they hold `wanted` ready processes.
+///
+/// # Safety
+/// As for [`lend_some`].
+unsafe fn take_part(
+    w: *mut Worker,
+    children: &[(usize, *mut Instance)],
+    wanted: usize,
+) -> Vec<*mut Instance> {
+    // SAFETY: as for `lend_some`.
+    let home = unsafe { &*home(w) };
+    let may_go = |instance: &*mut Instance| {
+        home.lending.known.get(instance).is_none_or(|known| known.from <= home.parallel.ticks)
+    };
+    let (mut chosen, mut sum) = (Vec::new(), 0);
+    for (ready, instance) in children {
+        if sum + ready <= wanted && chosen.len() < MOST_CHOSEN && may_go(instance) {
+            sum += ready;
+            chosen.push(*instance);
+        }
+    }
+    chosen
+}
+
+/// Counts the ready processes that each component holds, at any depth, or of some of them if there are many.
+///
+/// # Safety
+/// As for [`lend_some`].
+unsafe fn count(w: *mut Worker) -> BTreeMap<*mut Instance, Count> {
+    let mut counts = BTreeMap::new();
+    let mut steps = 0;
+    // SAFETY: ready processes are live, and so is what holds them.
+    unsafe {
+        let mut p = (*w).ready_head;
+        while !p.is_null() && steps < MOST_STEPS {
+            let mut instance = (*p).instance;
+            while !instance.is_null() {
+                let count = counts.entry(instance).or_insert(Count { ready: 0, holder: holder_of(instance) });
+                count.ready += 1;
+                instance = count.holder;
+                steps += 1;
+            }
+            p = (*p).next;
+        }
+    }
+    counts
+}
+
+/// Learns from how long a team was away.
+///
+/// # Safety
+/// `w` is the home worker.
+pub unsafe fn learn(w: *mut Worker, root: *mut Instance, nanoseconds: u64) {
+    // SAFETY: the home's data are this thread's.
+    unsafe {
+        let ticks = (*home(w)).parallel.ticks;
+        let lending = &mut (*home(w)).lending;
+        if nanoseconds >= GAIN_NANOSECONDS {
+            lending.known.remove(&root);
+            lending.lately = Known::default();
+        } else if nanoseconds < LOSS_NANOSECONDS {
+            if lending.known.len() >= MOST_KNOWN {
+                lending.known.clear();
+            }
+            lending.known.entry(root).or_default().fail(ticks, MOST_PAUSE);
+            lending.lately.fail(ticks, MOST_LATELY);
+        }
+    }
+}
+
+impl Known {
+    /// It has cost more than it gained.
+    fn fail(&mut self, ticks: u64, most: u32) {
+        self.failures = (self.failures + 1).min(most);
+        self.from = ticks + (1 << self.failures);
+    }
+}
