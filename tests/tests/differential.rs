@@ -9,6 +9,7 @@ mod compiled;
 
 use std::path::PathBuf;
 
+use compiled::WORKERS;
 use drystone_golden::{for_all_seeds, generated_cases};
 use drystone_language::check;
 use drystone_language::source::SourceFile;
@@ -122,10 +123,10 @@ fn compare(
         }
     }
     let (wanted, drystone) = (wanted.expect("it was run"), drystone?);
-    for cores in [1, 2] {
-        let found = drystone.run(path, &["--cores", &cores.to_string()]);
+    for workers in WORKERS {
+        let found = drystone.run_on(path, workers);
         if found != wanted {
-            return Some(format!("compiled, {cores} cores:\n{found}but interpreted:\n{wanted}"));
+            return Some(format!("compiled, {workers:?}:\n{found}but interpreted:\n{wanted}"));
         }
     }
     None

@@ -1,6 +1,6 @@
 //! The conformance suite of the language: `semantics/NAME.dry` must do what `NAME.expected` says, each named for
 //! the section and the rule of the language reference that it shows. The interpreter runs them with several
-//! buffer capacities and schedules, the compiled system (where there is one) on one and two cores. What has no number
+//! buffer capacities and schedules, the compiled system (where there is one) on one and more cores. What has no number
 //! is imported by others.
 
 mod compiled;
@@ -8,7 +8,7 @@ mod compiled;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use compiled::Drystone;
+use compiled::{Drystone, WORKERS};
 use drystone_emulated::emulator;
 use drystone_golden::for_all;
 use drystone_language::check;
@@ -48,7 +48,11 @@ fn the_compiled_system_does_what_the_reference_says() {
     };
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     for_all(programs().into_iter(), |path| {
-        ["1", "2"].iter().try_for_each(|cores| does_as_expected(&drystone, &path, &["--cores", cores]))
+        let wanted = drystone_golden::read(&path.with_extension("expected"));
+        WORKERS.into_iter().try_for_each(|workers| {
+            let found = drystone.run_on(&path, workers);
+            as_wanted(&path, &format!("{workers:?}"), &found, &wanted)
+        })
     });
 }
 
@@ -68,11 +72,14 @@ fn a_machine_without_an_operating_system_does_what_the_reference_says() {
 /// Says what a program does otherwise than is written beside it.
 fn does_as_expected(drystone: &Drystone, path: &Path, options: &[&str]) -> Result<(), String> {
     let wanted = drystone_golden::read(&path.with_extension("expected"));
-    let found = drystone.run(path, options);
+    as_wanted(path, &format!("{options:?}"), &drystone.run(path, options), &wanted)
+}
+
+fn as_wanted(path: &Path, how: &str, found: &str, wanted: &str) -> Result<(), String> {
     if found == wanted {
         return Ok(());
     }
-    Err(format!("{}, {options:?}:\n{found}wanted:\n{wanted}", path.display()))
+    Err(format!("{}, {how}:\n{found}wanted:\n{wanted}", path.display()))
 }
 
 /// All programs of the suite, in order of name.
