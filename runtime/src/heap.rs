@@ -16,6 +16,7 @@
 //! last heap and the last user of [`Memory`] are gone.
 
 mod block;
+mod family;
 mod large;
 pub mod late;
 mod memory;
@@ -30,6 +31,7 @@ use core::ptr::{self, null_mut};
 use self::block::{
     BATCH, CLASSES, Content, FIRST_CHUNK, LARGEST_CHUNK, LEAST, STEP, batch_bytes, class_of, size_of_class,
 };
+use self::family::Families;
 use self::memory::{Chunk, Free};
 use self::sweep::Sweep;
 
@@ -44,6 +46,8 @@ pub struct Heap {
     fresh: *mut u8,
     fresh_end: *mut u8,
     next_chunk: usize,
+    /// Where other workers may take over some of what is allocated.
+    families: Option<Box<Families>>,
     memory: Arc<Memory>,
     /// The sweep that is going on.
     sweep: Option<Box<Sweep>>,
@@ -70,7 +74,22 @@ impl Heap {
         memory.count_heap(true);
         let (lists, fresh, fresh_end) = ([EMPTY; CLASSES], null_mut(), null_mut());
         let next_chunk = FIRST_CHUNK;
-        Heap { credit: 0, lists, fresh, fresh_end, next_chunk, memory, sweep: None, gathering: 0 }
+        Heap {
+            credit: 0,
+            lists,
+            fresh,
+            fresh_end,
+            next_chunk,
+            families: None,
+            memory,
+            sweep: None,
+            gathering: 0,
+        }
+    }
+
+    /// From now on, families have blocks together: see [`Heap::allocate_zeroed_for`].
+    pub fn keep_families_apart(&mut self) {
+        self.families = Some(Box::new(Families::new()));
     }
 
     /// What all heaps share.
@@ -100,7 +119,7 @@ impl Heap {
         let block = list.first;
         self.credit -= size_of_class(class) as isize;
         if block.is_null() || self.credit < 0 {
-            return self.allocate_slowly(class);
+            return self.allocate_slowly(class, 0);
         }
         // SAFETY: blocks in the list are free.
         list.first = unsafe { (*block).next };
@@ -111,14 +130,31 @@ impl Heap {
     /// A block full of zero. Null: there is no more memory.
     #[inline]
     pub fn allocate_zeroed(&mut self, bytes: usize) -> *mut u8 {
+        self.allocate_zeroed_for(bytes, 0)
+    }
+
+    /// The same for a component or process: near others of its family, which is any number; 0: it has none.
+    #[inline]
+    pub fn allocate_zeroed_for(&mut self, bytes: usize, family: usize) -> *mut u8 {
         if bytes > SMALL {
             return self.allocate_large(bytes, Content::Zero);
         }
-        let block = self.allocate(bytes);
-        if !block.is_null() {
-            // SAFETY: the block was just allocated, with that size.
-            unsafe { ptr::write_bytes(block, 0, bytes) };
+        let class = class_of(bytes);
+        let list = &mut self.lists[class];
+        let mut block = list.first.cast::<u8>();
+        self.credit -= size_of_class(class) as isize;
+        if block.is_null() || self.credit < 0 {
+            block = self.allocate_slowly(class, family);
+            if block.is_null() {
+                return block;
+            }
+        } else {
+            // SAFETY: blocks in the list are free.
+            list.first = unsafe { (*list.first).next };
+            list.bytes -= size_of_class(class);
         }
+        // SAFETY: the block was just allocated, with that size.
+        unsafe { ptr::write_bytes(block, 0, bytes) };
         block
     }
 
@@ -233,7 +269,7 @@ impl Heap {
     /// credit.
     #[cold]
     #[inline(never)]
-    fn allocate_slowly(&mut self, class: usize) -> *mut u8 {
+    fn allocate_slowly(&mut self, class: usize, family: usize) -> *mut u8 {
         let size = size_of_class(class);
         if self.credit < 0 && !self.borrow() {
             self.credit += size as isize;
@@ -241,7 +277,7 @@ impl Heap {
         }
         let mut block = self.take(class);
         if block.is_null() {
-            block = self.carve(size);
+            block = self.carve_for(size, family);
         }
         if block.is_null() && self.end_sweep() {
             block = self.take(class);
@@ -295,13 +331,32 @@ impl Heap {
 
     /// Frees what is left of the chunk.
     fn keep_remainder(&mut self) {
-        let size = (self.fresh_end as usize) - (self.fresh as usize);
-        if size >= LEAST {
+        let (fresh, end) = (self.fresh, self.fresh_end);
+        self.fresh = end;
+        // SAFETY: nothing has been cut from there yet, and nothing will be.
+        unsafe { self.free_fresh(fresh, end) };
+    }
+
+    /// Makes free blocks of fresh memory; less than the smallest block is lost.
+    ///
+    /// # Safety
+    /// All between the two is of one chunk, and nobody else uses it.
+    unsafe fn free_fresh(&mut self, mut fresh: *mut u8, end: *mut u8) {
+        loop {
+            let left = end.addr() - fresh.addr();
+            if left < LEAST {
+                return;
+            }
+            let size = match left {
+                ..=SMALL => left,
+                // The last block is no smaller than the smallest.
+                _ => SMALL.min(left - LEAST),
+            };
             // SAFETY: the block is fresh memory, of the size of a class since everything is in steps.
-            unsafe { self.free(self.fresh, size) };
+            unsafe { self.free(fresh, size) };
             self.credit -= size as isize;
+            fresh = fresh.wrapping_add(size);
         }
-        self.fresh = self.fresh_end;
     }
 
     /// A list has grown to a batch, or the credit is large: gives some of it to the shared memory.
@@ -332,6 +387,7 @@ impl Heap {
 
     /// All that is free here goes to the shared memory.
     pub fn retire(&mut self) {
+        self.end_runs();
         for (class, list) in self.lists.iter_mut().enumerate() {
             let List { first, spare, .. } = core::mem::replace(list, EMPTY);
             for blocks in [first, spare] {

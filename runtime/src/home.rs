@@ -30,7 +30,6 @@ use core::sync::atomic::{AtomicBool, AtomicI64};
 
 use drystone_component::Program;
 
-use self::deletions::Deletions;
 use self::exchange::{Exchange, Parallel};
 use self::lending::Lending;
 use self::names::Names;
@@ -152,8 +151,6 @@ pub struct Home {
     pub names: Names,
     /// What the platform has not written yet.
     pub outgoing: Outgoing,
-    /// Components that are being deleted.
-    pub deletions: Deletions,
     /// What has ended dead components that stand in their containers: records.
     pub faults: BTreeMap<*mut Instance, *mut TextHead>,
     /// Templates that no compiler made.
@@ -176,7 +173,6 @@ impl Home {
             roots: Roots::new(guest),
             names: Names::new(),
             outgoing: Outgoing::new(),
-            deletions: Deletions::default(),
             faults: BTreeMap::new(),
             templates: Templates::default(),
             parallel: Parallel::new(),

@@ -29,24 +29,26 @@ use crate::communication::connection::{close_holders_end, init_offered, unfinish
 use crate::communication::{Act, interface_of, violation};
 use crate::failure::ds_fail;
 use crate::home::lending::{must_be_home, team_at, visit};
-use crate::home::team;
+use crate::home::{is_home, team};
 use crate::instance::{holder_of, main_process, slot_at, stays_at_home, template_of};
 use crate::layout::*;
 use crate::process;
 use crate::worker::heap_of;
 
-/// A new instance without a holder that doesn't run yet. Null: no memory.
+/// A new instance that doesn't run yet; its holder is as [`Instance::holder`] says it, 0 for none. Null: no memory.
 ///
 /// # Safety
 /// `w` is the home worker; `template` lives as long as the program.
 #[inline]
-pub unsafe fn make(w: *mut Worker, template: &Template) -> *mut Instance {
+pub unsafe fn make(w: *mut Worker, template: &Template, holder: usize) -> *mut Instance {
     // SAFETY: the new block is as large as its template says, which also says where its slots lie.
     unsafe {
-        let instance = (*heap_of(w)).allocate_zeroed(template.size as usize) as *mut Instance;
+        let size = template.size as usize;
+        let instance = (*heap_of(w)).allocate_zeroed_for(size, process::family(holder)) as *mut Instance;
         if instance.is_null() {
             return instance;
         }
+        (*instance).holder = holder;
         (*instance).kind = (&raw const *template).cast();
         if template.main == Template::NO_BODY {
             (*instance).live = BEGUN;
@@ -162,11 +164,10 @@ pub unsafe extern "C" fn ds_new(
         if !vacate(w, container) {
             return fail(w, p, Fault::FullContainer, location);
         }
-        let instance = make(w, template);
+        let instance = make(w, template, holder);
         if instance.is_null() {
             return fail(w, p, Fault::OutOfMemory, location);
         }
-        (*instance).holder = holder;
         if !start(w, instance) {
             (*heap_of(w)).free(instance.cast(), template.size as usize);
             return fail(w, p, Fault::OutOfMemory, location);
@@ -192,7 +193,7 @@ pub unsafe extern "C" fn ds_move(
 ) -> Status {
     // SAFETY: `p` runs on `w`, the home worker.
     unsafe {
-        if must_be_home(w, p) || visits(w, p, *from) {
+        if visits(w, p, *from) {
             return Status::Leave;
         }
         if is_empty(*from) {
@@ -249,7 +250,7 @@ pub unsafe extern "C" fn ds_depart(
 unsafe fn visits(w: *mut Worker, p: *mut Process, instance: *mut Instance) -> bool {
     // SAFETY: as this demands.
     unsafe {
-        if !(*team(w)).is_apart || instance.is_null() {
+        if !(*team(w)).is_apart || instance.is_null() || !is_home(w) {
             return false;
         }
         let root = team_at(w, instance);

@@ -21,10 +21,7 @@
 //! it again, so counts that both may touch are atomic meanwhile.
 
 mod choosing;
-mod hosting;
 mod teams;
-
-pub use self::hosting::preempt;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -37,6 +34,7 @@ use drystone_component::Program;
 
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::{Parallel, Post};
+use crate::home::team::Team;
 use crate::home::{Shared, WorkerData, home, own, shared, team};
 use crate::instance::body_of;
 use crate::layout::*;
@@ -62,17 +60,22 @@ const SHORT_TICK_NANOSECONDS: u64 = 200_000;
 /// A process that never gains is still tried once in 2 to the power of this ticks.
 const MOST_PENALTY: u32 = 10;
 
-/// Starts the other workers' threads.
+/// Runs a team on a worker that has taken it out of the exchange, until that gives it up.
+pub type Host = unsafe fn(*mut Worker, &Shared, &Program, Box<Team>);
+
+/// Starts the other workers' threads, which run teams with `host`.
 ///
 /// # Safety
 /// `w` is the home worker, and starts to run `program` in `memory`.
-pub unsafe fn start_workers(w: *mut Worker, program: &'static Program, memory: &Arc<Memory>) {
+pub unsafe fn start_workers(w: *mut Worker, program: &'static Program, memory: &Arc<Memory>, host: Host) {
     // SAFETY: the home's data belong to its worker.
     let (own, parallel) = unsafe { (&*own(w), &mut (*home(w)).parallel) };
     let shared = own.shared.clone();
     for worker in 1..shared.workers.len() {
+        let mut heap = Heap::new(memory.clone());
+        heap.keep_families_apart();
         let own = Box::new(WorkerData {
-            ground: Ground::new(Heap::new(memory.clone())),
+            ground: Ground::new(heap),
             home: null_mut(),
             team: null_mut(),
             shared: shared.clone(),
@@ -81,13 +84,15 @@ pub unsafe fn start_workers(w: *mut Worker, program: &'static Program, memory: &
             writes: false,
             computes: false,
         });
-        let start = Box::into_raw(Box::new(Start { worker, program, own }));
+        let start = Box::into_raw(Box::new(Start { worker, program, host, own }));
         if !shared.threads.start_worker(worker, work, start.expose_provenance()) {
             // SAFETY: no thread has taken it.
             drop(unsafe { Box::from_raw(start) });
             return;
         }
         parallel.workers += 1;
+        // SAFETY: a worker's heap belongs to its thread.
+        unsafe { (*heap_of(w)).keep_families_apart() };
     }
 }
 
@@ -95,6 +100,7 @@ pub unsafe fn start_workers(w: *mut Worker, program: &'static Program, memory: &
 struct Start {
     worker: usize,
     program: &'static Program,
+    host: Host,
     own: Box<WorkerData>,
 }
 
@@ -105,7 +111,7 @@ struct Start {
 unsafe fn work(argument: usize) {
     let start = core::ptr::with_exposed_provenance_mut::<Start>(argument);
     // SAFETY: `argument` is the address of a `Start` that nobody else takes.
-    let Start { worker, program, own } = *unsafe { Box::from_raw(start) };
+    let Start { worker, program, host, own } = *unsafe { Box::from_raw(start) };
     let shared = own.shared.clone();
     let w = shared.workers[worker].get();
     // SAFETY: this is the worker's thread from now on; a process that it takes out of the exchange is its own until it
@@ -117,7 +123,7 @@ unsafe fn work(argument: usize) {
             if !p.is_null() {
                 travel(w, &shared, program, p);
             } else if let Some(team) = shared.exchange.take_team() {
-                hosting::host(w, &shared, program, team);
+                host(w, &shared, program, team);
             } else {
                 rest(w, &shared, worker);
             }
@@ -250,11 +256,14 @@ pub unsafe fn ticked(w: *mut Worker) {
     let (parallel, exchange, switches) =
         unsafe { (&mut (*home(w)).parallel, &shared(w).exchange, (*w).switches) };
     if parallel.workers != 0 {
-        exchange.communicates.store(switches - parallel.switches > 16 * FEW_SWITCHES, Relaxed);
+        let communicates = switches - parallel.switches > 16 * FEW_SWITCHES;
         parallel.switches = switches;
         parallel.ticks += 1;
         // SAFETY: `w` is the home worker, whose scheduler has control.
-        unsafe { choosing::lend_some(w) };
+        unsafe {
+            choosing::lend_some(w);
+            exchange.communicates.store(communicates && !(*home(w)).lending.is_promising(), Relaxed);
+        }
     }
 }
 
@@ -338,7 +347,7 @@ pub unsafe fn next(w: *mut Worker, ticked: bool) -> *mut Process {
 ///
 /// # Safety
 /// `w` is the home worker.
-unsafe fn take_ready(w: *mut Worker) -> *mut Process {
+pub unsafe fn take_ready(w: *mut Worker) -> *mut Process {
     // SAFETY: a ready process is live.
     unsafe {
         let p = (*w).ready_head;

@@ -58,7 +58,8 @@ unsafe fn start_body(w: *mut Worker, instance: *mut Instance, index: u32) -> *mu
     // SAFETY: the new block is as large as its body says.
     unsafe {
         let body = body(&*template_of(instance), index as usize);
-        let p = (*heap_of(w)).allocate_zeroed(body.size as usize) as *mut Process;
+        let p =
+            (*heap_of(w)).allocate_zeroed_for(body.size as usize, family((*instance).holder)) as *mut Process;
         if !p.is_null() {
             (*p).instance = instance;
             (*p).body = index as u16;
@@ -66,6 +67,12 @@ unsafe fn start_body(w: *mut Worker, instance: *mut Instance, index: u32) -> *mu
         }
         p
     }
+}
+
+/// The family of what has this holder, as [`Instance::holder`] says it.
+#[inline]
+pub fn family(holder: usize) -> usize {
+    holder & !(1 | LEAVING | LENT)
 }
 
 /// Starts an ended service anew, for the next communication of the same client; the buffer stays as it is.

@@ -12,6 +12,7 @@
 
 mod attending;
 mod halt;
+mod hosting;
 mod within;
 
 use alloc::boxed::Box;
@@ -34,7 +35,7 @@ use crate::fault;
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::Exchange;
 use crate::home::team::Answer;
-use crate::home::{Home, Shared, WorkerData, home, is_home};
+use crate::home::{Home, Shared, WorkerData, home, is_home, team};
 use crate::instance::slots::{ds_find_required, find_offered};
 use crate::instance::{delete_detached, template_of};
 use crate::layout::*;
@@ -162,7 +163,7 @@ fn run_with(
         let status = if start(w, options.system) {
             let ticking = shared.clone();
             threads.start_ticker(Box::new(move || tick(&ticking)));
-            parallel::start_workers(w, program, &memory);
+            parallel::start_workers(w, program, &memory, hosting::host);
             let status = serve(w);
             guest::gone(w);
             parallel::recall_all(w);
@@ -207,7 +208,7 @@ unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Opt
     // need a process.
     unsafe {
         let template = entry_of((*home(w)).program, &(*home(w)).roots.guest);
-        let entry = life::make(w, &*template);
+        let entry = life::make(w, &*template, 0);
         if entry.is_null() {
             return fault::report_no_memory(w);
         }
@@ -282,7 +283,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
                 }
                 continue;
             }
-            if !(*home(w)).deletions.paused.is_empty() {
+            if !(*team(w)).deletions.paused.is_empty() {
                 occasions::go_on_paused(w);
                 // That was its time slice; now processes have theirs.
                 attention |= (*w).attention.fetch_and(!TICK, Acquire);
@@ -299,7 +300,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
                 parallel::unrest(w);
                 enter(w, program, p);
             } else if (*w).attention.load(Relaxed) == 0
-                && (*home(w)).deletions.paused.is_empty()
+                && (*team(w)).deletions.paused.is_empty()
                 // A deletion that had paused may have been the last.
                 && !is_over(w)
                 && !guest::look(w)
@@ -336,8 +337,8 @@ unsafe fn come_home(w: *mut Worker) {
 /// *In control.*
 unsafe fn is_over(w: *mut Worker) -> bool {
     // SAFETY: *in control*.
-    let (home, ground) = unsafe { (&*home(w), &*ground(w)) };
-    home.roots.entry.is_null() && home.deletions.detached == 0 && ground.kept.is_empty()
+    let (home, team, ground) = unsafe { (&*home(w), &*team(w), &*ground(w)) };
+    home.roots.entry.is_null() && team.deletions.detached == 0 && ground.kept.is_empty()
 }
 
 /// The time slice is over.
@@ -353,7 +354,7 @@ pub unsafe extern "C" fn ds_preempt(w: *mut Worker, p: *mut Process) -> Status {
             return parallel::preempt_away(w);
         }
         if !is_home(w) {
-            parallel::preempt(w, p);
+            hosting::preempt(w, p);
         } else if output::must_wait(w, p) {
             output::wait(w, p);
         } else {

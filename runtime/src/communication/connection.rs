@@ -20,7 +20,7 @@ mod ways;
 
 use drystone_component::Side;
 
-pub use self::apart::{leads_away, leads_away_held, touches_lent};
+pub use self::apart::{is_sealed, leads_away, leads_away_held, must_end_at_home, touches_lent};
 pub use self::closing::*;
 pub use self::joining::{Joined, join, lead, unlink, wake_through};
 pub use self::named::*;
@@ -29,7 +29,6 @@ pub use self::waiting::{tell_disconnected, tell_main, wait};
 pub use self::ways::*;
 use super::{Act, interface_of, violation};
 use crate::failure::ds_fail;
-use crate::home::{home, is_home};
 use crate::layout::*;
 
 /// `CONNECT`
@@ -76,10 +75,7 @@ pub unsafe extern "C" fn ds_disconnect(
     // SAFETY: the slot is linked, and its communications are live.
     unsafe {
         if (*slot).target == 0 && (*slot).communication.is_null() {
-            // What waits for a name stays at home.
-            if is_home(w) {
-                (*home(w)).names.cease(slot);
-            }
+            cease(w, slot);
             return Status::Done;
         }
         if touches_lent(w, p, slot, 0) {
@@ -91,8 +87,19 @@ pub unsafe extern "C" fn ds_disconnect(
             return Status::Leave;
         }
         close_all_through(w, slot);
-        (*home(w)).names.cease(slot);
+        cease(w, slot);
         unlink(w, slot);
     }
     Status::Done
+}
+
+/// A slot waits for no name any more.
+///
+/// # Safety
+/// `w` is the worker of this thread; the slot is linked.
+unsafe fn cease(w: *mut Worker, slot: *mut RequiredSlot) {
+    // SAFETY: nobody else looks at the names meanwhile.
+    if let Some(names) = unsafe { names_of_home(w) } {
+        names.cease(slot);
+    }
 }

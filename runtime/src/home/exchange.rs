@@ -58,7 +58,7 @@ pub struct Exchange {
     pub idle: AtomicUsize,
     /// All processes shall come home.
     pub recall: AtomicBool,
-    /// The home's processes communicate: they need no short slices.
+    /// The home's processes communicate, and there is nothing to lend: they need no short slices.
     pub communicates: AtomicBool,
     /// Much waits to be written.
     pub is_full: AtomicBool,

@@ -32,10 +32,22 @@ pub struct Lending {
     pub known: BTreeMap<*mut Instance, Known>,
     /// The same of all lately.
     pub lately: Known,
+    /// How often nothing was found to lend, since something was.
+    pub vain: u32,
     /// No component is lent before the home has this many nanoseconds behind it, because lending takes time too.
     pub rest: u64,
     /// How many teams ever went.
     pub departures: u64,
+}
+
+/// After so many looks in vain there is no hurry any more.
+const FEW_LOOKS: u32 = 8;
+
+impl Lending {
+    /// Whether there may be something to lend that pays.
+    pub fn is_promising(&self) -> bool {
+        self.vain < FEW_LOOKS && self.lately.failures == 0
+    }
 }
 
 /// One team that is lent.
@@ -201,7 +213,8 @@ pub unsafe fn team_at(w: *mut Worker, instance: *mut Instance) -> *mut Instance 
     core::ptr::null_mut()
 }
 
-/// Whether a component can't end or move now, because a team is lent that has to do with it. The team is recalled.
+/// Whether a component can't end or move now, because a team is lent that has to do with it. The team is recalled. What
+/// ends in a lent team has to do with none.
 ///
 /// # Safety
 /// As for [`team_at`].
@@ -209,7 +222,7 @@ pub unsafe fn team_at(w: *mut Worker, instance: *mut Instance) -> *mut Instance 
 pub unsafe fn is_held_up(w: *mut Worker, instance: *mut Instance) -> bool {
     // SAFETY: as this demands.
     unsafe {
-        if !(*team(w)).is_apart {
+        if !(*team(w)).is_apart || !is_home(w) {
             return false;
         }
         let root = team_at(w, instance);

@@ -15,6 +15,7 @@ use drystone_component::{Body, Interface};
 
 use super::census::Census;
 use super::communications::Communications;
+use super::deletions::Deletions;
 use super::timers::Timers;
 use super::watches::Watches;
 use crate::layout::{Communication, Instance, Process};
@@ -29,6 +30,8 @@ pub struct Team {
     pub watches: Watches,
     /// What is known about its communications.
     pub communications: Communications,
+    /// Its components that are being deleted.
+    pub deletions: Deletions,
     /// Its processes.
     pub census: Census,
     /// What is known of bodies, by address: positive if it pays to lend their processes one by one.

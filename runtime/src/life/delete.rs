@@ -12,8 +12,8 @@ use super::dismantle::{delete_at_once, free_dead};
 use super::leaving;
 use super::owned::{Owner, Storage};
 use super::record::{Customer, Deletion, begin, begin_several};
+use crate::communication::connection::must_end_at_home;
 use crate::failure::ds_fail;
-use crate::home::lending::must_be_home;
 use crate::layout::*;
 use crate::queue::ready;
 
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn ds_delete(
 ) -> Status {
     // SAFETY: `p` runs on `w`. Once the instance is dead, only its container leads to it, which `p` empties.
     unsafe {
-        if must_be_home(w, p) {
+        if must_end_at_home(w, p) {
             return Status::Leave;
         }
         if instance.is_null() || (*instance).live & (DELETING | DEAD) == DELETING {
@@ -117,7 +117,7 @@ pub unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, 
             ready(w, p);
             return Status::Leave;
         }
-        if must_be_home(w, p) {
+        if must_end_at_home(w, p) {
             return Status::Leave;
         }
         if let [range] = ranges[..]

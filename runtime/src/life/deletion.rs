@@ -57,7 +57,7 @@ pub unsafe fn drive(w: *mut Worker, mut d: *mut Deletion) -> bool {
             match step {
                 Step::Wait => return false,
                 Step::Pause => {
-                    (*home(w)).deletions.paused.push_back(d.cast());
+                    (*team(w)).deletions.paused.push_back(d.cast());
                     return false;
                 }
                 Step::Child(child) => d = descend(w, d, child),
@@ -189,7 +189,7 @@ unsafe fn end_alone(w: *mut Worker, d: *mut Deletion) -> Step {
 unsafe fn next_child(w: *mut Worker, d: *mut Deletion) -> Step {
     // SAFETY: *under way*; a component in a container is there, and a dead one goes with its container's content.
     unsafe {
-        let forced = (*home(w)).deletions.forced;
+        let forced = (*team(w)).deletions.forced;
         if !(*d).late.is_valid(forced) {
             ((*d).late, (*d).turn) = (Late::default(), null_mut());
             (*d).children.reconsider();
@@ -261,7 +261,7 @@ unsafe fn pass_over(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
         forget_deletion(instance);
         end_record(w, d);
         let current = (*parent).current();
-        (*parent).late.add((*home(w)).deletions.forced, instance, current);
+        (*parent).late.add((*team(w)).deletions.forced, instance, current);
         parent
     }
 }
@@ -276,7 +276,7 @@ unsafe fn suspend(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
         let parent = outer(w, (*d).instance, (*d).parent);
         (*d).is_suspended = true;
         let current = (*parent).current();
-        (*parent).late.add_all((*home(w)).deletions.forced, &mut (*d).late, current);
+        (*parent).late.add_all((*team(w)).deletions.forced, &mut (*d).late, current);
         parent
     }
 }
@@ -307,7 +307,7 @@ pub unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
                 }
             }
             Customer::Nobody => {
-                (*home(w)).deletions.detached -= 1;
+                (*team(w)).deletions.detached -= 1;
                 free_dead(w, instance);
             }
             Customer::Program => {

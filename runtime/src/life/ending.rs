@@ -8,6 +8,7 @@ use core::ptr::null_mut;
 use drystone_component::Body;
 
 use super::occasions;
+use crate::communication::connection::is_sealed;
 use crate::communication::{self, Finished};
 use crate::home::lending::want_home;
 use crate::home::{is_home, team};
@@ -78,7 +79,7 @@ unsafe fn concerns_others(w: *mut Worker, p: *mut Process, body: &Body) -> bool 
     // SAFETY: a service's process is its communication.
     unsafe {
         let is_apart = !body.interface.is_null() && (*p.cast::<Communication>()).word.flags & APART != 0;
-        !is_home(w) && (is_apart || (*(*p).instance).is_leaving())
+        !is_home(w) && (is_apart || (*(*p).instance).is_leaving() && !is_sealed(w))
     }
 }
 

@@ -160,7 +160,7 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance, fault: Option<faults::Acc
     unsafe {
         let deletion = leaving::record_of(w, root);
         let holder = holder_of(root);
-        (*home(w)).deletions.forced += 1;
+        (*team(w)).deletions.forced += 1;
         let condemned = Condemned::find(w, root);
         leave_queues(w, &condemned);
         for &p in &condemned.processes {

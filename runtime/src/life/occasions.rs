@@ -15,7 +15,7 @@ use super::leaving;
 use super::owned::Owner;
 use super::record::{Customer, Deletion, begin, begin_for, deletion_of, end_record};
 use crate::communication::connection::close_leaf;
-use crate::home::home;
+use crate::home::team;
 use crate::instance::{slot_at, template_of};
 use crate::layout::{Instance, OfferedSlot, Process, Worker};
 use crate::queue::ready;
@@ -48,7 +48,7 @@ pub unsafe fn delete_dropped(w: *mut Worker) {
             for offered in (*template_of(instance)).offered.get() {
                 close_leaf(w, &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder);
             }
-            (*home(w)).deletions.detached += 1;
+            (*team(w)).deletions.detached += 1;
             let d = begin(w, instance, null_mut(), Customer::Nobody);
             drive(w, d);
             if slice_is_over(w) {
@@ -82,7 +82,7 @@ pub unsafe fn go_on(w: *mut Worker, instance: *mut Instance) {
 pub unsafe fn go_on_paused(w: *mut Worker) {
     // SAFETY: a deletion that has paused is *under way*.
     unsafe {
-        if let Some(d) = (*home(w)).deletions.paused.pop_front() {
+        if let Some(d) = (*team(w)).deletions.paused.pop_front() {
             drive(w, d.cast());
         }
     }
@@ -108,7 +108,7 @@ pub unsafe fn forget_paused(w: *mut Worker) {
         }
     };
     // SAFETY: `w` is the home worker.
-    unsafe { (*home(w)).deletions.paused.retain(|d| !is_forgotten(d.cast())) };
+    unsafe { (*team(w)).deletions.paused.retain(|d| !is_forgotten(d.cast())) };
 }
 
 /// The service of an instance has ended for which `p` waited, to delete the instance, and its communication is gone.

@@ -68,7 +68,7 @@ impl Kind {
     ) -> *mut Instance {
         // SAFETY: the instance is new, of this kind, and its word null.
         unsafe {
-            let instance = life::make(worker, &self.template);
+            let instance = life::make(worker, &self.template, 0);
             if instance.is_null() {
                 return instance;
             }

@@ -54,7 +54,7 @@ pub unsafe fn make(
 ) -> bool {
     // SAFETY: the new instance is of the template of clients, which has these slots and words.
     unsafe {
-        let instance = life::make(w, templates::client(AtHome::new(w), interface, run));
+        let instance = life::make(w, templates::client(AtHome::new(w), interface, run), 0);
         if instance.is_null() {
             return false;
         }

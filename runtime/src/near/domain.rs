@@ -37,11 +37,10 @@ pub unsafe fn proxy_of(
     unsafe {
         let own_template =
             templates::remote(AtHome::new(w), template, main, Bodies { serve: proxy::serve, finally });
-        let instance = life::make(w, own_template);
+        let instance = life::make(w, own_template, holder);
         if instance.is_null() {
             return None;
         }
-        (*instance).holder = holder;
         stays_at_home(instance);
         if !life::start(w, instance) {
             (*heap_of(w)).free(instance.cast(), own_template.size as usize);

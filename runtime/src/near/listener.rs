@@ -44,7 +44,7 @@ pub unsafe fn listen_for(
     let w = at.worker();
     // SAFETY: the new instance is of the template of listeners, which has this slot, main process and word.
     unsafe {
-        let instance = life::make(w, templates::listener(at, interface, run));
+        let instance = life::make(w, templates::listener(at, interface, run), 0);
         if instance.is_null() {
             return None;
         }

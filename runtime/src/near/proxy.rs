@@ -28,7 +28,7 @@ pub fn proxy(at: AtHome, interface: &'static Interface, reach: Box<dyn Reach>, n
     let w = at.worker();
     // SAFETY: the new instance is of the template of proxies, which has this slot and word.
     unsafe {
-        let instance = life::make(w, templates::proxy(at, interface, Bodies { serve, finally }));
+        let instance = life::make(w, templates::proxy(at, interface, Bodies { serve, finally }), 0);
         if instance.is_null() {
             return None;
         }

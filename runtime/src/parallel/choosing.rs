@@ -52,11 +52,11 @@ pub unsafe fn lend_some(w: *mut Worker) {
         }
         let chosen = choose(w, idle);
         let candidates = chosen.into_iter().filter_map(|root| examine(w, root)).collect::<Vec<_>>();
-        if !candidates.is_empty() {
-            depart(w, candidates);
-        }
+        let gone = if candidates.is_empty() { 0 } else { depart(w, candidates) };
+        let lending = &mut (*home(w)).lending;
+        lending.vain = if gone == 0 { lending.vain.saturating_add(1) } else { 0 };
         let end = threads.clock();
-        (*home(w)).lending.rest = end + PART * (end - begin);
+        lending.rest = end + PART * (end - begin);
     }
 }
 
@@ -93,7 +93,7 @@ unsafe fn may_lend(w: *mut Worker) -> bool {
         is_quiet
             && own.census.within == 0
             && own.communications.leaving.is_empty()
-            && home.deletions.paused.is_empty()
+            && own.deletions.paused.is_empty()
             && !home.parallel.recalling
             && !shared.is_virtual
             && !shared.exchange.has_team()

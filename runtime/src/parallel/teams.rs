@@ -254,6 +254,9 @@ pub unsafe fn depart(w: *mut Worker, mut candidates: Vec<Candidate>) -> usize {
             .zip(&orders)
             .map(|(candidate, order)| Box::new(Team::lent(candidate.root, order.clone())))
             .collect();
+        for team in &mut teams {
+            team.deletions.forced = (*self::team(w)).deletions.forced;
+        }
         take_processes(w, &candidates, &mut teams);
         let count = candidates.len();
         for ((candidate, order), team) in candidates.into_iter().zip(orders).zip(teams) {
@@ -330,6 +333,7 @@ pub unsafe fn welcome(w: *mut Worker, mut other: Box<Team>) {
         (*own).timers.merge(take(&mut other.timers));
         (*own).watches.merge(take(&mut other.watches));
         (*own).census.add(&mut other.census);
+        (*own).deletions.paused.append(&mut other.deletions.paused);
         (*w).messages += lent.messages;
         (*w).switches += lent.switches;
         (*home(w)).parallel.switches += lent.switches;

@@ -8,6 +8,7 @@ use drystone_component::Offered;
 use super::ways::{Target, decode, description, first_client, inward_of, leaves_through, offered_at};
 use crate::home::lending::{go_home, leave_for, visit};
 use crate::home::{is_home, team};
+use crate::instance::slots::required_slots;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 
@@ -155,15 +156,11 @@ unsafe fn is_touched(w: *mut Worker, p: *mut Process, slot: *mut RequiredSlot, t
     // SAFETY: as for `touches_lent`.
     unsafe {
         if !is_home(w) {
-            let is_inside = !is_way_out(w, slot)
-                && (*slot).target == 0
-                && (*slot).communication.is_null()
-                && !leads_out(w, target)
-                && !lets_others_in((*team(w)).root());
-            if !is_inside {
+            let is_outside = is_way_out(w, slot) || lets_others_in(w) || !apart_through(slot).is_null();
+            if is_outside {
                 go_home(w, p);
             }
-            return !is_inside;
+            return is_outside;
         }
         let mut lent = lent_behind(target);
         if lent.is_null() {
@@ -176,13 +173,7 @@ unsafe fn is_touched(w: *mut Worker, p: *mut Process, slot: *mut RequiredSlot, t
             visit(w, p, lent);
             return true;
         }
-        let mut apart = null_mut();
-        leaves_through(slot, |leaf| {
-            let c = *leaf.cell;
-            if !c.is_null() && (*c).word.flags & APART != 0 {
-                apart = c;
-            }
-        });
+        let apart = apart_through(slot);
         if !apart.is_null() {
             leave_for(w, p, apart);
         }
@@ -190,14 +181,62 @@ unsafe fn is_touched(w: *mut Worker, p: *mut Process, slot: *mut RequiredSlot, t
     }
 }
 
-/// Whether an interface that a component offers leads inward, so that slots outside lead to slots inside.
+/// A communication through a slot whose sides are at two workers; null if there is none.
 ///
 /// # Safety
-/// The component is live.
-unsafe fn lets_others_in(instance: *mut Instance) -> bool {
-    // SAFETY: it is live.
-    let offered = unsafe { (*template_of(instance)).offered.get() };
+/// The slot is linked, and no way over it leads to what another worker has.
+unsafe fn apart_through(slot: *mut RequiredSlot) -> *mut Communication {
+    let mut found = null_mut();
+    // SAFETY: the slot is linked; communications to which slots lead are live.
+    unsafe {
+        leaves_through(slot, |leaf| {
+            let c = *leaf.cell;
+            if !c.is_null() && (*c).word.flags & APART != 0 {
+                found = c;
+            }
+        });
+    }
+    found
+}
+
+/// Whether an interface that a lent component offers leads inward, so that slots outside lead to slots in its team.
+///
+/// # Safety
+/// `w` runs a lent team.
+unsafe fn lets_others_in(w: *mut Worker) -> bool {
+    // SAFETY: the team's root is live.
+    let offered = unsafe { (*template_of((*team(w)).root())).offered.get() };
     offered.iter().any(|offered| offered.body == Offered::INWARD)
+}
+
+/// Whether nothing in a lent team but its outermost component is connected to anything outside.
+///
+/// # Safety
+/// `w` runs a lent team.
+pub unsafe fn is_sealed(w: *mut Worker) -> bool {
+    // SAFETY: the team's root is live, and its slots' clients are in the team.
+    unsafe {
+        let root = (*team(w)).root();
+        let mut is_sealed = !lets_others_in(w);
+        required_slots(root, |slot| is_sealed &= (*slot).clients.is_null());
+        is_sealed
+    }
+}
+
+/// A process is about to end what its component or itself holds; `true`: it leaves, and does that at home.
+///
+/// # Safety
+/// `p` runs on `w`, at a suspension point, and leaves if this says so.
+#[inline]
+pub unsafe fn must_end_at_home(w: *mut Worker, p: *mut Process) -> bool {
+    // SAFETY: as this demands.
+    unsafe {
+        let is_away = !is_home(w) && !is_sealed(w);
+        if is_away {
+            go_home(w, p);
+        }
+        is_away
+    }
 }
 
 /// A lent component from which a way leads over a slot; null if there is none.

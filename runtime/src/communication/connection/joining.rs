@@ -6,6 +6,7 @@ use core::ptr::null_mut;
 
 use drystone_component::Offered;
 
+use super::named::names_of_home;
 use super::waiting::{tell_main, wake_holder, wake_instance};
 use super::ways::{Target, Way, decode, description, first_client, is_tagged, leaves_through, link, way};
 use crate::communication::make_gone;
@@ -207,10 +208,11 @@ pub unsafe fn connect_waiting(w: *mut Worker, target: usize, name: &[u8]) -> Res
 unsafe fn next_by_name(w: *mut Worker, target: usize) {
     // SAFETY: the caller promises that this is at home, and that the target is linked; slots that wait are linked.
     unsafe {
-        if (*home(w)).names.is_empty() {
-            return;
-        }
-        for name in (*home(w)).names.names_of(target) {
+        let names = match names_of_home(w) {
+            Some(names) if !names.is_empty() => names.names_of(target),
+            _ => return,
+        };
+        for name in names {
             if let Err((waiting, fault)) = connect_waiting(w, target, &name) {
                 record(w, Failure::of_end((*waiting.slot).instance, fault, waiting.location));
             }

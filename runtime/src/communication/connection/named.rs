@@ -12,8 +12,8 @@ use core::ptr;
 use drystone_component::{Interface, subtype};
 
 use super::joining::{Joined, connect_waiting, join};
-use crate::home::home;
-use crate::home::names::{Exported, Waiting};
+use crate::home::names::{Exported, Names, Waiting};
+use crate::home::{home, is_home};
 use crate::instance::slots::interfaces_of;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
@@ -83,7 +83,7 @@ pub unsafe fn has_name(w: *mut Worker, instance: *mut Instance) -> bool {
     let mut has = false;
     // SAFETY: nothing changes the names meanwhile.
     unsafe {
-        let names = &(*home(w)).names;
+        let Some(names) = names_of_home(w) else { return false };
         if !names.is_empty() {
             targets(instance, |target| has |= names.lead_to(target));
         }
@@ -98,7 +98,7 @@ pub unsafe fn has_name(w: *mut Worker, instance: *mut Instance) -> bool {
 pub unsafe fn forget_names(w: *mut Worker, instance: *mut Instance) {
     // SAFETY: nobody else looks at the names meanwhile.
     unsafe {
-        let names = &mut (*home(w)).names;
+        let Some(names) = names_of_home(w) else { return };
         if names.is_empty() {
             return;
         }
@@ -113,7 +113,7 @@ pub unsafe fn forget_names(w: *mut Worker, instance: *mut Instance) {
 /// At home.
 pub unsafe fn forget_names_of(w: *mut Worker, slot: *mut RequiredSlot) {
     // SAFETY: nobody else looks at the names meanwhile.
-    let names = unsafe { &mut (*home(w)).names };
+    let Some(names) = (unsafe { names_of_home(w) }) else { return };
     if !names.is_empty() {
         names.cease(slot);
         names.revoke(slot.expose_provenance() | 1);
@@ -146,4 +146,13 @@ pub fn fits(wanted: &'static Interface, offered: &'static Interface) -> Result<(
         Err(difference) => format!("{difference}"),
         Ok(()) => format!("two interfaces {} of this program differ", wanted.name.get()),
     }))
+}
+
+/// The home's names; `None` in a lent team, in which nothing has a name or waits for one.
+///
+/// # Safety
+/// `w` is the worker of this thread, and nobody else looks at the names meanwhile.
+pub unsafe fn names_of_home<'a>(w: *mut Worker) -> Option<&'a mut Names> {
+    // SAFETY: at home, the home's data are this thread's.
+    unsafe { if is_home(w) { Some(&mut (*home(w)).names) } else { None } }
 }

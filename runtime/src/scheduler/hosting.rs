@@ -11,7 +11,6 @@ use core::sync::atomic::Ordering::{Acquire, SeqCst};
 
 use drystone_component::Program;
 
-use super::take_ready;
 use crate::communication::watching;
 use crate::home::exchange::Post;
 use crate::home::team::{LentTeam, Team};
@@ -19,7 +18,9 @@ use crate::home::timers::MILLISECOND;
 use crate::home::{Shared, own, shared, team};
 use crate::instance::monitor;
 use crate::layout::*;
+use crate::life::occasions;
 use crate::output;
+use crate::parallel::{self, take_ready};
 use crate::process::enter;
 use crate::queue::{Queue, ready};
 use crate::worker::ground;
@@ -101,12 +102,20 @@ unsafe fn serve(w: *mut Worker, program: &Program) -> Parting {
                     return Parting::Turn;
                 }
             }
+            if !(*team(w)).deletions.paused.is_empty() {
+                occasions::go_on_paused(w);
+                // That was its time slice; now processes have theirs.
+                (*w).attention.fetch_and(!TICK, Acquire);
+            }
             wake_due(w);
             let p = take_ready(w);
             if p.is_null() {
-                return Parting::Home;
+                if (*team(w)).deletions.paused.is_empty() {
+                    return Parting::Home;
+                }
+                continue;
             }
-            super::unrest(w);
+            parallel::unrest(w);
             enter(w, program, p);
         }
     }
