@@ -158,7 +158,7 @@ pub unsafe extern "C" fn ds_new(
 ) -> Status {
     // SAFETY: `p` runs on `w`; nobody knows the new instance before it is in its container.
     unsafe {
-        if is_native(template) && must_be_home(w, p) {
+        if !is_home(w) && is_native(template) && must_be_home(w, p) {
             return Status::Leave;
         }
         if !vacate(w, container) {

@@ -85,7 +85,10 @@ pub unsafe fn start_workers(w: *mut Worker, program: &'static Program, memory: &
             computes: false,
         });
         let start = Box::into_raw(Box::new(Start { worker, program, host, own }));
+        // It has nothing to do from the beginning.
+        shared.exchange.idle.fetch_add(1, SeqCst);
         if !shared.threads.start_worker(worker, work, start.expose_provenance()) {
+            shared.exchange.idle.fetch_sub(1, SeqCst);
             // SAFETY: no thread has taken it.
             drop(unsafe { Box::from_raw(start) });
             return;
@@ -118,6 +121,7 @@ unsafe fn work(argument: usize) {
     // posts it.
     unsafe {
         (*w).own = Box::into_raw(own).cast();
+        shared.exchange.idle.fetch_sub(1, SeqCst);
         while !shared.is_over() {
             let p = shared.exchange.take();
             if !p.is_null() {

@@ -7,7 +7,7 @@ use drystone_component::{Interface, Side};
 use super::moving::at_once;
 use super::{Act, interface_of, more, payload, violation, wait};
 use crate::failure::stop;
-use crate::home::lending::leave_for;
+use crate::home::lending::{leave_for, wait_for};
 use crate::instance::body_of;
 use crate::layout::*;
 use crate::protocol::{next, sender};
@@ -46,7 +46,11 @@ pub unsafe extern "C" fn ds_receive(
     unsafe {
         let word = (*c).word;
         if word.flags & APART != 0 {
-            leave_for(w, p, c);
+            // Neither side changes the word meanwhile.
+            match answer(word, receiver, ANY) {
+                LEAVE => wait_for(w, p, c),
+                _ => leave_for(w, p, c),
+            }
             return null_mut();
         }
         if word.holds_for(receiver) {
@@ -118,11 +122,14 @@ pub unsafe extern "C" fn ds_test(
 ) -> u32 {
     // SAFETY: `c` is live, and `p` one of its sides.
     unsafe {
+        let known = answer((*c).word, side_of(side), pattern);
         if (*c).word.flags & APART != 0 {
-            leave_for(w, p, c);
+            match known {
+                LEAVE => wait_for(w, p, c),
+                _ => leave_for(w, p, c),
+            }
             return LEAVE;
         }
-        let known = answer((*c).word, side_of(side), pattern);
         if known == LEAVE {
             wait(c, p, NEWS);
         }

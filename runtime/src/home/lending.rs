@@ -34,6 +34,8 @@ pub struct Lending {
     pub lately: Known,
     /// How often nothing was found to lend, since something was.
     pub vain: u32,
+    /// How many components may go at once: more where it pays, fewer where it doesn't.
+    pub trust: Trust,
     /// No component is lent before the home has this many nanoseconds behind it, because lending takes time too.
     pub rest: u64,
     /// How many teams ever went.
@@ -62,6 +64,30 @@ pub struct Lent {
     pub order: Arc<Order>,
 }
 
+/// How many components may be lent at once.
+#[derive(Clone, Copy)]
+pub struct Trust(usize);
+
+impl Default for Trust {
+    fn default() -> Trust {
+        Trust(4)
+    }
+}
+
+impl Trust {
+    const MOST: usize = 64;
+
+    /// How many.
+    pub fn components(self) -> usize {
+        self.0
+    }
+
+    /// Lending one has paid, or not.
+    pub fn learn(&mut self, has_paid: bool) {
+        self.0 = if has_paid { 2 * self.0 } else { self.0 / 2 }.clamp(1, Trust::MOST);
+    }
+}
+
 /// What was learnt about lending.
 #[derive(Clone, Copy, Default)]
 pub struct Known {
@@ -86,6 +112,30 @@ pub unsafe fn visit(w: *mut Worker, p: *mut Process, root: *mut Instance) {
     }
     // SAFETY: as before.
     unsafe { tell(w) };
+}
+
+/// A process waits for the other side of a communication, which is at another worker: it tries again when the team is at
+/// home that has to do with it. At home there is no hurry, because the other side comes there by itself when it has done
+/// something about the communication.
+///
+/// # Safety
+/// As for [`leave_for`].
+#[cold]
+pub unsafe fn wait_for(w: *mut Worker, p: *mut Process, c: *mut Communication) {
+    // SAFETY: as this demands.
+    unsafe {
+        if !is_home(w) {
+            return go_home(w, p);
+        }
+        let lending = &mut (*home(w)).lending;
+        match lending.crossings.get(&c).and_then(|root| lending.lent.get_mut(root)) {
+            Some(lent) => {
+                lent.visitors.push(p);
+                (*p).status = VISITS;
+            }
+            None => ready_first(w, p),
+        }
+    }
 }
 
 /// All workers look whether their teams are recalled; the home looks whether some stand in the exchange.

@@ -19,8 +19,6 @@ use crate::worker::ground;
 
 /// Most steps from ready processes outwards in one look.
 const MOST_STEPS: usize = 4096;
-/// Most components that are lent at once.
-const MOST_CHOSEN: usize = 64;
 /// A team that has run so long before it came home has paid.
 const GAIN_NANOSECONDS: u64 = 5_000_000;
 /// A team that comes home sooner than that has cost more than it gained.
@@ -154,7 +152,7 @@ unsafe fn take_part(
     };
     let (mut chosen, mut sum) = (Vec::new(), 0);
     for (ready, instance) in children {
-        if sum + ready <= wanted && chosen.len() < MOST_CHOSEN && may_go(instance) {
+        if sum + ready <= wanted && chosen.len() < home.lending.trust.components() && may_go(instance) {
             sum += ready;
             chosen.push(*instance);
         }
@@ -198,12 +196,14 @@ pub unsafe fn learn(w: *mut Worker, root: *mut Instance, nanoseconds: u64) {
         if nanoseconds >= GAIN_NANOSECONDS {
             lending.known.remove(&root);
             lending.lately = Known::default();
+            lending.trust.learn(true);
         } else if nanoseconds < LOSS_NANOSECONDS {
             if lending.known.len() >= MOST_KNOWN {
                 lending.known.clear();
             }
             lending.known.entry(root).or_default().fail(ticks, MOST_PAUSE);
             lending.lately.fail(ticks, MOST_LATELY);
+            lending.trust.learn(false);
         }
     }
 }

@@ -9,6 +9,7 @@ use super::waiting::wait;
 use super::ways::{Server, resolve, resolve_held};
 use crate::communication::{ds_input, make_gone};
 use crate::failure::ds_fail;
+use crate::home::is_home;
 use crate::home::lending::must_be_home;
 use crate::instance::{body, template_of};
 use crate::layout::*;
@@ -55,8 +56,8 @@ unsafe fn reach(
     unsafe {
         match server {
             Some((instance, offered)) if (*instance).live & CLOSED == 0 => {
-                let is_native = !body(&*template_of(instance), offered.body as usize).native.is_null();
-                if is_native && must_be_home(w, p) {
+                let is_native = || !body(&*template_of(instance), offered.body as usize).native.is_null();
+                if !is_home(w) && is_native() && must_be_home(w, p) {
                     return null_mut();
                 }
                 let c = start_service(w, instance, offered.body);
