@@ -9,7 +9,7 @@ use drystone_component::{Interface, Side};
 use super::moving::at_once;
 use super::{Act, connection, drop_buffered, drop_words, free, payload, rebinding, violation, wait, wake};
 use crate::failure::stop;
-use crate::home::lending::{leave_for, want_home};
+use crate::home::lending::{answer, leave_for};
 use crate::home::team;
 use crate::home::team::Answer;
 use crate::instance::body_of;
@@ -290,7 +290,7 @@ pub unsafe extern "C" fn ds_sent(w: *mut Worker, c: *mut Communication, interfac
     unsafe {
         let word = &mut (*c).word;
         if word.flags & APART != 0 {
-            return answer(w, c, interface, message);
+            return answer(w, Answer { communication: c, interface, message });
         }
         (*w).messages += 1;
         let from_client = sender(interface, message) == Side::Client;
@@ -317,21 +317,6 @@ pub unsafe extern "C" fn ds_sent(w: *mut Worker, c: *mut Communication, interfac
             return;
         }
         wake(w, c);
-    }
-}
-
-/// A service of a lent team has answered a client that isn't in it: at home this is sent.
-///
-/// # Safety
-/// As for [`ds_sent`]; `w` runs a lent team, or its answer has come home.
-#[cold]
-unsafe fn answer(w: *mut Worker, c: *mut Communication, interface: &Interface, message: u32) {
-    // SAFETY: the team is this worker's.
-    unsafe {
-        if let Some(lent) = &mut (*team(w)).lent {
-            lent.answers.push(Answer { communication: c, interface, message });
-            want_home(w);
-        }
     }
 }
 

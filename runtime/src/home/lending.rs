@@ -38,10 +38,14 @@ pub struct Lending {
     pub trust: Trust,
     /// No component is lent before the home has this many nanoseconds behind it, because lending takes time too.
     pub rest: u64,
+    /// Nanoseconds that it took last.
+    pub cost: u64,
     /// How many teams ever went.
     pub departures: u64,
 }
 
+/// A team that has run so long may as well run until the next tick.
+const LONG_NANOSECONDS: u64 = 500_000;
 /// After so many looks in vain there is no hurry any more.
 const FEW_LOOKS: u32 = 8;
 
@@ -176,6 +180,25 @@ pub unsafe fn go_home(w: *mut Worker, p: *mut Process) {
     unsafe {
         ready_first(w, p);
         want_home(w);
+    }
+}
+
+/// A service of a lent team has answered a client outside. The team goes home; not at once if it has run for long, because
+/// then there may be more to do before that, such as to end what the answer was made with.
+///
+/// # Safety
+/// `w` runs a lent team.
+#[cold]
+pub unsafe fn answer(w: *mut Worker, answer: Answer) {
+    // SAFETY: the team is this worker's.
+    unsafe {
+        let Some(lent) = &mut (*team(w)).lent else { return };
+        lent.answers.push(answer);
+        if shared(w).threads.clock() - lent.since >= LONG_NANOSECONDS {
+            lent.goes_home_soon = true;
+        } else {
+            want_home(w);
+        }
     }
 }
 

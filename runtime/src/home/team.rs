@@ -52,6 +52,10 @@ pub struct LentTeam {
     pub order: Arc<Order>,
     /// It has come to something outside.
     pub wants_home: bool,
+    /// It goes home at the next tick.
+    pub goes_home_soon: bool,
+    /// When a worker took it last, by the platform's clock.
+    pub since: u64,
     /// Answers to clients outside: at home they are sent.
     pub answers: Vec<Answer>,
     /// Processes that have run to their end, which concerns somebody outside: at home they end. And where that was.
@@ -103,6 +107,8 @@ impl Team {
             ready: Queue::EMPTY,
             order,
             wants_home: false,
+            goes_home_soon: false,
+            since: 0,
             answers: Vec::new(),
             finished: Vec::new(),
             nanoseconds: 0,

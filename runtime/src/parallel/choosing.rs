@@ -8,6 +8,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use core::mem::replace;
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::teams::{depart, examine};
@@ -54,7 +55,8 @@ pub unsafe fn lend_some(w: *mut Worker) {
         let lending = &mut (*home(w)).lending;
         lending.vain = if gone == 0 { lending.vain.saturating_add(1) } else { 0 };
         let end = threads.clock();
-        lending.rest = end + PART * (end - begin);
+        // The processor may have run another program meanwhile, but hardly twice.
+        lending.rest = end + PART * (end - begin).min(replace(&mut lending.cost, end - begin));
     }
 }
 

@@ -115,11 +115,12 @@ impl Border {
             if c.is_null() || (*c).process.instance.is_null() {
                 return;
             }
-            let CommunicationWord { flags, .. } = (*c).word;
+            let CommunicationWord { flags, tag, .. } = (*c).word;
             let waiter = (*c).waiter;
             let is_native = |p: *mut Process| !body_of(p).native.is_null();
             let has_native = is_native(c.cast()) || !waiter.is_null() && is_native(waiter);
-            self.is_open &= flags & !(FOR_CLIENT | MORE | SELECTED | SERVICE_ENDED) == 0 && !has_native;
+            // Whom a message waits for will soon come to it.
+            self.is_open &= flags & !(SELECTED | SERVICE_ENDED) == 0 && tag == 0 && !has_native;
             self.crossings.push(c);
             self.is_open &= self.crossings.len() <= MOST_CROSSINGS;
         }

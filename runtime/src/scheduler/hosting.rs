@@ -47,6 +47,7 @@ pub unsafe fn host(w: *mut Worker, shared: &Shared, program: &Program, mut team:
         let start = shared.threads.clock();
         let (messages, switches) = ((*w).messages, (*w).switches);
         let lent = lent_of(&mut team);
+        lent.since = start;
         take(&mut lent.ready).into_ready(w);
         (*w).away = 0;
         (*own(w)).team = &raw mut *team;
@@ -96,6 +97,9 @@ unsafe fn serve(w: *mut Worker, program: &Program) -> Parting {
             if attention & TICK != 0 {
                 if !(*own(w)).output.is_empty() {
                     output::post(w);
+                }
+                if (*team(w)).lent.as_ref().is_some_and(|lent| lent.goes_home_soon) {
+                    return Parting::Home;
                 }
                 let exchange = &shared(w).exchange;
                 if exchange.has_team() || exchange.has_some() {
