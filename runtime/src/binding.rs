@@ -27,7 +27,6 @@ use crate::communication::connection::{
 };
 use crate::failure::{ds_fail, fail};
 use crate::home::AtHome;
-use crate::home::lending::{must_be_home, must_have_all};
 use crate::home::names::{Exported, Waiting};
 use crate::instance::stays_at_home;
 use crate::layout::*;
@@ -36,6 +35,7 @@ pub use crate::naming::{
     Binder, BindingFactory, Edge, Endpoint, Factory, Hints, NamingContext, ResourceManager, follow,
 };
 use crate::text;
+use crate::visiting::{must_be_home, must_have_all};
 use crate::worker::Failure;
 
 /// The process that wants a binding, for errors: it runs on the home worker.

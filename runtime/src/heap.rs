@@ -16,6 +16,7 @@
 //! last heap and the last user of [`Memory`] are gone.
 
 mod block;
+mod carving;
 mod family;
 mod large;
 pub mod late;

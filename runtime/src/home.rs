@@ -118,6 +118,16 @@ impl Shared {
         unsafe { (*self.workers[worker].get()).attention.fetch_or(reason, SeqCst) };
     }
 
+    /// Wakes a worker that has nothing to do, if there is one.
+    pub fn wake_one(&self) {
+        if self.exchange.idle.load(SeqCst) != 0 {
+            let parked = self.exchange.parked.iter().position(|parked| parked.swap(false, SeqCst));
+            if let Some(worker) = parked {
+                self.threads.unpark(worker + 1);
+            }
+        }
+    }
+
     /// Makes the home see to its inbox.
     pub fn call_home(&self) {
         self.demand_attention(0, OTHER);
@@ -226,6 +236,15 @@ pub unsafe fn home(w: *mut Worker) -> *mut Home {
 pub unsafe fn is_home(w: *mut Worker) -> bool {
     // SAFETY: the worker has its part.
     unsafe { !(*own(w)).home.is_null() }
+}
+
+/// The home's names; `None` in a lent team, in which nothing has a name or waits for one.
+///
+/// # Safety
+/// `w` is the worker of this thread, and nobody else looks at the names meanwhile.
+pub unsafe fn names_of_home<'a>(w: *mut Worker) -> Option<&'a mut Names> {
+    // SAFETY: at home, the home's data are this thread's.
+    unsafe { if is_home(w) { Some(&mut (*home(w)).names) } else { None } }
 }
 
 /// The team whose processes run on this worker.

@@ -18,10 +18,10 @@
 //! 10. `naming` (traits that give names a meaning);
 //! 11. [`platform`] (what the home worker needs from below);
 //! 12. `home` (the state of a program that runs);
-//! 13. `process` (how processes start), `time`, `output`;
-//! 14. `communication` (joins components, and moves messages to and from what is elsewhere), `parallel` (lends
-//!     processes to other workers);
-//! 15. `life` (makes components and ends them, also by force);
+//! 13. `process` (how processes start), `time`, `output`, `visiting` (what is at another worker);
+//! 14. `communication` (joins components, and moves messages to and from what is elsewhere);
+//! 15. `life` (makes components and ends them, also by force), `parallel` (lends processes and components to other
+//!     workers);
 //! 16. [`native`] (components that are written in Rust), `fault` (recovers from errors);
 //! 17. [`near`] (stands for what is elsewhere), [`inspect`] (shows a running program);
 //! 18. [`binding`] (joins by names), `scheduler` (drives it all);
@@ -81,6 +81,7 @@ pub mod text;
 mod threads;
 mod time;
 mod values;
+mod visiting;
 mod worker;
 
 pub use instance::template_of;

@@ -28,11 +28,11 @@ use drystone_component::{AnyType, Interface, Offered, Side, Template};
 use crate::communication::connection::{close_holders_end, init_offered, unfinished_with_holder};
 use crate::communication::{Act, interface_of, violation};
 use crate::failure::ds_fail;
-use crate::home::lending::{must_be_home, team_at, visit};
 use crate::home::{is_home, team};
 use crate::instance::{holder_of, main_process, slot_at, stays_at_home, template_of};
 use crate::layout::*;
 use crate::process;
+use crate::visiting::{must_be_home, team_at, visit};
 use crate::worker::heap_of;
 
 /// A new instance that doesn't run yet; its holder is as [`Instance::holder`] says it, 0 for none. Null: no memory.
@@ -243,7 +243,8 @@ pub unsafe extern "C" fn ds_depart(
     }
 }
 
-/// Whether a process has to wait for a team that is lent with a part of a component, or with something connected to one.
+/// Whether a process has to wait for a team that is lent with a part of a component, or with something connected to
+/// one.
 ///
 /// # Safety
 /// `p` runs on `w`, the home worker, and leaves if this says so; `instance` is null, or its block is there.

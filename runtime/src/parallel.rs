@@ -2,14 +2,14 @@
 //! programs*, section 3.2).
 //!
 //! Nothing that processes share is atomic, so those that communicate with each other run on one worker. `teams` lends
-//! components whose processes talk among themselves, `choosing` finds them, and `hosting` runs them. This file lends
-//! single processes.
+//! components whose processes talk among themselves, `choosing` finds them, and the scheduler's `hosting` runs them.
+//! This file lends single processes.
 //!
-//! A process that computes may go *away*: the home puts it into the exchange, and another worker takes it and runs it until it comes to something that
-//! it shares with other processes; then it is posted home. A process computes if it was preempted twice and has not
-//! waited in between; or if it is preempted when the home has hardly switched since the last tick, whatever this
-//! process did before. A process that comes home at once isn't sent again so soon. A new process is sent at once if
-//! earlier ones of its body gained by going.
+//! A process that computes may go *away*: the home puts it into the exchange, and another worker takes it and runs it
+//! until it comes to something that it shares with other processes; then it is posted home. A process computes if it
+//! was preempted twice and has not waited in between; or if it is preempted when the home has hardly switched since the
+//! last tick, whatever this process did before. A process that comes home at once isn't sent again so soon. A new
+//! process is sent at once if earlier ones of its body gained by going.
 //!
 //! The exchange is one queue, first in, first out, of which the home takes its share. At the end of a time slice
 //! each worker puts its process behind the others and takes the first, so all that compute have turns alike.
@@ -21,6 +21,7 @@
 //! it again, so counts that both may touch are atomic meanwhile.
 
 mod choosing;
+mod counting;
 mod teams;
 
 use alloc::boxed::Box;
@@ -32,6 +33,7 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use drystone_component::Program;
 
+use self::counting::{came_back, goes};
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::{Parallel, Post};
 use crate::home::team::Team;
@@ -381,18 +383,6 @@ unsafe fn take_back(w: *mut Worker) -> *mut Process {
     }
 }
 
-/// Counts one less that is away.
-///
-/// # Safety
-/// `w` is the home worker.
-unsafe fn came_back(w: *mut Worker) {
-    // SAFETY: `w` is the home worker.
-    unsafe {
-        (*home(w)).parallel.away -= 1;
-        (*heap_of(w)).memory().come_back();
-    }
-}
-
 /// Puts processes that compute into the exchange.
 ///
 /// # Safety
@@ -417,22 +407,10 @@ unsafe fn offer(w: *mut Worker) {
             }
             (*p).status = AWAY;
             parallel.travelling.insert(p);
-            parallel.away += 1;
             parallel.departures += 1;
-            (*heap_of(w)).memory().depart();
+            goes(w);
             shared.exchange.put(p);
-            wake_one(shared);
-        }
-    }
-}
-
-/// Wakes a worker that has nothing to do, if there is one.
-fn wake_one(shared: &Shared) {
-    let exchange = &shared.exchange;
-    if exchange.idle.load(SeqCst) != 0 {
-        let parked = exchange.parked.iter().position(|parked| parked.swap(false, SeqCst));
-        if let Some(worker) = parked {
-            shared.threads.unpark(worker + 1);
+            shared.wake_one();
         }
     }
 }

@@ -13,6 +13,7 @@
 mod attending;
 mod halt;
 mod hosting;
+mod returning;
 mod within;
 
 use alloc::boxed::Box;
@@ -28,18 +29,16 @@ use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
 use drystone_component::{Program, Template};
 
 use self::attending::{attend, tick, wait, wake_due};
+use self::returning::come_home;
 use crate::communication::connection::ds_connect;
-use crate::communication::ds_sent;
 use crate::far::Guest;
 use crate::fault;
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::Exchange;
-use crate::home::team::Answer;
 use crate::home::{Home, Shared, WorkerData, home, is_home, team};
 use crate::instance::slots::{ds_find_required, find_offered};
 use crate::instance::{delete_detached, template_of};
 use crate::layout::*;
-use crate::life::ending::ds_finish;
 use crate::life::{self, occasions};
 use crate::near::guest;
 use crate::output;
@@ -308,25 +307,6 @@ unsafe fn serve(w: *mut Worker) -> i64 {
             {
                 return fault::report_deadlock(w);
             }
-        }
-    }
-}
-
-/// Receives what has come home, and ends what teams have left to the home.
-///
-/// # Safety
-/// `w` is the home worker, on which no process runs, or one within a call in which others may.
-unsafe fn come_home(w: *mut Worker) {
-    // SAFETY: an answer is complete in a live communication's buffer; a process that has finished is not touched any
-    // more but here.
-    unsafe {
-        parallel::come_home(w);
-        while let Some(Answer { communication, interface, message }) = (*home(w)).lending.answers.pop_front()
-        {
-            ds_sent(w, communication, &*interface, message);
-        }
-        while let Some((p, location)) = (*home(w)).lending.finished.pop_front() {
-            ds_finish(w, p, location);
         }
     }
 }

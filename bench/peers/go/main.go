@@ -54,6 +54,9 @@ var programs = map[string]program{
 	"stream_by_one":     stream(1),
 	"json_parse":        jsonParse(),
 	"json_write":        jsonWrite(),
+	"rings":             rings(),
+	"sieves":            sieves(),
+	"mixed":             mixed(),
 }
 
 // What is measured by other things than the time of a run; servers run until they are ended.

@@ -46,6 +46,8 @@ const INDEPENDENT: f64 = 1.0 / 1.8;
 pub enum Group {
     /// The programs of the paper.
     Paper,
+    /// What a second processor gains.
+    Processors,
     /// Single things of the language.
     Language,
     /// What users write.
@@ -75,6 +77,7 @@ pub fn measure(effort: Effort, only: Option<Group>, tell: Tell) -> Result<(), St
     let mut all = Group::value_variants().iter().filter(|&&group| only.is_none_or(|only| only == group));
     all.try_for_each(|group| match group {
         Group::Paper => bench.paper(tell),
+        Group::Processors => bench.processors(tell),
         Group::Language => bench.language(tell),
         Group::Practical => bench.practical(tell),
         Group::Library => bench.library(tell),
@@ -103,6 +106,18 @@ impl Bench {
         if self.effort.is_full {
             for pair in warm.chunks(2) {
                 tell(scaling(&pair[0], &pair[1]))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Parts of programs that a second processor can take over.
+    fn processors(&self, tell: Tell) -> Result<(), String> {
+        for program in &programs::processors::ALL {
+            let [one, two] = [1, 2].map(|cores| self.warm(program, cores));
+            let gain = Row { target: Some(INDEPENDENT), ..scaling(&one, &two) };
+            for row in [one, two, gain] {
+                tell(row)?;
             }
         }
         Ok(())

@@ -5,6 +5,7 @@ pub mod databases;
 pub mod documents;
 pub mod growing;
 pub mod practical;
+pub mod processors;
 pub mod waits;
 
 use std::borrow::Cow;

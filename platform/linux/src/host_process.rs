@@ -120,7 +120,8 @@ fn report(outcome: &Outcome, start: Instant) {
     let _ = writeln!(
         io::stderr(),
         "time {:.3} ms, processes {processes} ({live_processes} at the end), messages {messages}, \
-         switches {switches}, runs elsewhere {away}, components elsewhere {lent}, memory {peak_bytes} bytes ({live_bytes} at the end)",
+         switches {switches}, runs elsewhere {away}, components elsewhere {lent}, \
+         memory {peak_bytes} bytes ({live_bytes} at the end)",
         start.elapsed().as_secs_f64() * 1000.0
     );
 }

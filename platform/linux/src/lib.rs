@@ -54,7 +54,8 @@ pub struct Options {
     pub cores: usize,
     /// Most bytes for the program's components and processes; 0: no limit.
     pub memory: usize,
-    /// For tests: lends components to other workers all the time, whatever that costs. `DRYSTONE_RESTLESS=1` asks for it.
+    /// For tests: lends components to other workers all the time, whatever that costs. `DRYSTONE_RESTLESS=1` asks for
+    /// it.
     pub is_restless: bool,
     /// The seed of `RANDOM`; `None`: a new one in each run.
     pub seed: Option<u64>,

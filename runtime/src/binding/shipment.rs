@@ -18,11 +18,11 @@ use crate::communication::{Act, interface_of, may_close, violation};
 use crate::failure::fail;
 use crate::far::standing::{reach_of, why_lost};
 use crate::far::{Harbour, Reach, Shipment};
-use crate::home::lending::must_be_home;
 use crate::home::{AtHome, is_home};
 use crate::layout::*;
 use crate::near::proxy;
 use crate::text;
+use crate::visiting::must_be_home;
 use crate::worker::Failure;
 
 /// Messages of such an interface, by their numbers.

@@ -29,6 +29,7 @@ pub use self::waiting::{tell_disconnected, tell_main, wait};
 pub use self::ways::*;
 use super::{Act, interface_of, violation};
 use crate::failure::ds_fail;
+use crate::home::names_of_home;
 use crate::layout::*;
 
 /// `CONNECT`

@@ -5,13 +5,13 @@ use core::ptr::null_mut;
 use drystone_component::{Interface, Side};
 
 use super::{Act, drop_buffered, free, interface_of, more, violation, wake};
-use crate::home::lending::leave_for;
 use crate::home::{home, team};
 use crate::instance::natives::wake_parked;
 use crate::instance::{body_of, rare_of};
 use crate::layout::*;
 use crate::process::restart_service;
 use crate::protocol::may_end;
+use crate::visiting::leave_for;
 use crate::worker::heap_of;
 
 /// What has become of a service whose body has run to its end.

@@ -7,11 +7,11 @@ use drystone_component::{Interface, Side};
 use super::moving::at_once;
 use super::{Act, interface_of, more, payload, violation, wait};
 use crate::failure::stop;
-use crate::home::lending::{leave_for, wait_for};
 use crate::instance::body_of;
 use crate::layout::*;
 use crate::protocol::{next, sender};
 use crate::queue::ready;
+use crate::visiting::{leave_for, wait_for};
 
 const FALSE: u32 = 0;
 /// [`answer`]: so it is.

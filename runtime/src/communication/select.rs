@@ -13,12 +13,12 @@ use super::connection::{
 use super::receiving::{FINISH, LEAVE, TRUE, answer};
 use super::{Act, violation, watching};
 use crate::failure::stop;
-use crate::home::lending::leave_for;
 use crate::home::team;
 use crate::home::watches::{Place, Watch};
 use crate::instance::body_of;
 use crate::layout::*;
 use crate::time::{ds_alarm, ds_is_past};
+use crate::visiting::leave_for;
 
 /// What is known of a source.
 enum State {

@@ -9,7 +9,6 @@ use drystone_component::{Interface, Side};
 use super::moving::at_once;
 use super::{Act, connection, drop_buffered, drop_words, free, payload, rebinding, violation, wait, wake};
 use crate::failure::stop;
-use crate::home::lending::{answer, leave_for};
 use crate::home::team;
 use crate::home::team::Answer;
 use crate::instance::body_of;
@@ -19,6 +18,7 @@ use crate::layout::*;
 use crate::process::{restart_parked, restart_service};
 use crate::protocol::{may_end, next, sender};
 use crate::queue::ready;
+use crate::visiting::{answer, leave_for};
 
 /// Whether a message may be put into the buffer without another look: it is empty, neither side has closed, and the
 /// protocol allows it.

@@ -6,96 +6,88 @@
 //! its own, from which its blocks are cut. Only the part of the heap that cuts new blocks knows this; a block that is
 //! used again may go to another family.
 
+use core::mem::replace;
 use core::ptr::null_mut;
-
-use super::Heap;
 
 /// Runs at a time.
 const RUNS: usize = 64;
 /// Bytes of a run: lines at its ends are shared, so it has many.
-const RUN: usize = 2048;
+pub(super) const RUN: usize = 2048;
 /// A family gets a run when it has had so many blocks lately.
 const GROWS: u32 = 4;
 /// What is remembered of a family that has had many blocks.
 const MOST: u32 = 64;
 
-/// The families that grow, by their hashes.
-pub(super) struct Families([Run; RUNS]);
+/// The families that grow, each at the place that its hash says.
+pub(super) struct Families([Family; RUNS]);
 
 #[derive(Clone, Copy)]
-struct Run {
-    family: usize,
+struct Family {
+    number: usize,
     /// How many blocks it has had lately.
     blocks: u32,
-    fresh: *mut u8,
-    end: *mut u8,
+    run: Span,
+}
+
+/// Memory from which nothing has been cut yet.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    pub(super) fresh: *mut u8,
+    pub(super) end: *mut u8,
+}
+
+impl Span {
+    const NONE: Span = Span { fresh: null_mut(), end: null_mut() };
+}
+
+/// Where a block comes from.
+pub(super) enum Cut {
+    /// It is this one, of its family's run.
+    Block(*mut u8),
+    /// It is cut from the chunk; the rest of another family's run isn't used any more.
+    Chunk(Span),
+    /// Its family gets a new run.
+    Run,
 }
 
 impl Families {
     /// None is known.
     pub(super) const fn new() -> Families {
-        Families([Run { family: 0, blocks: 0, fresh: null_mut(), end: null_mut() }; RUNS])
-    }
-}
-
-impl Heap {
-    /// Cuts a block for a family; 0: for none.
-    pub(super) fn carve_for(&mut self, size: usize, family: usize) -> *mut u8 {
-        if family == 0 || size > RUN / 4 || self.families.is_none() {
-            return self.carve(size);
-        }
-        let Some(families) = &mut self.families else { return null_mut() };
-        let run = &mut families.0[family.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (usize::BITS - RUNS.ilog2())];
-        if run.family != family {
-            if run.blocks > 0 {
-                run.blocks -= 1;
-                return self.carve(size);
-            }
-            let old = core::mem::replace(run, Run { family, blocks: 0, fresh: null_mut(), end: null_mut() });
-            self.free_rest(old);
-            return self.carve(size);
-        }
-        run.blocks = (run.blocks + 1).min(MOST);
-        let left = run.end.addr() - run.fresh.addr();
-        if left >= size {
-            let block = run.fresh;
-            run.fresh = run.fresh.wrapping_add(size);
-            return block;
-        }
-        if run.blocks < GROWS {
-            return self.carve(size);
-        }
-        let old = *run;
-        let fresh = self.carve(RUN);
-        if fresh.is_null() {
-            return fresh;
-        }
-        self.free_rest(old);
-        let (fresh, end) = (fresh.wrapping_add(size), fresh.wrapping_add(RUN));
-        if let Some(families) = &mut self.families
-            && let Some(run) = families.0.iter_mut().find(|run| run.family == family)
-        {
-            (run.fresh, run.end) = (fresh, end);
-        }
-        fresh.wrapping_sub(size)
+        Families([Family { number: 0, blocks: 0, run: Span::NONE }; RUNS])
     }
 
-    /// What is left of a run is free.
-    fn free_rest(&mut self, run: Run) {
-        // SAFETY: nothing has been cut from there yet, and the run is gone.
-        unsafe { self.free_fresh(run.fresh, run.end) };
+    /// Whence a block for a family comes.
+    pub(super) fn cut(&mut self, number: usize, size: usize) -> Cut {
+        let family = self.at(number);
+        if family.number != number {
+            if family.blocks > 0 {
+                family.blocks -= 1;
+                return Cut::Chunk(Span::NONE);
+            }
+            let old = replace(family, Family { number, blocks: 0, run: Span::NONE });
+            return Cut::Chunk(old.run);
+        }
+        family.blocks = (family.blocks + 1).min(MOST);
+        let Span { fresh, end } = family.run;
+        if end.addr() - fresh.addr() >= size {
+            family.run.fresh = fresh.wrapping_add(size);
+            return Cut::Block(fresh);
+        }
+        if family.blocks < GROWS { Cut::Chunk(Span::NONE) } else { Cut::Run }
     }
 
-    /// No family has a run any more.
-    pub(super) fn end_runs(&mut self) {
-        if let Some(families) = self.families.take() {
-            for run in families.0 {
-                self.free_rest(run);
-            }
-            self.families = Some(families);
-            if let Some(families) = &mut self.families {
-                **families = Families::new();
-            }
-        }
+    /// A family goes on with a new run; gives what is left of the old one.
+    pub(super) fn go_on(&mut self, number: usize, run: Span) -> Span {
+        replace(&mut self.at(number).run, run)
+    }
+
+    /// No family has a run any more; gives what is left of them.
+    pub(super) fn end(&mut self) -> [Span; RUNS] {
+        replace(self, Families::new()).0.map(|family| family.run)
+    }
+
+    fn at(&mut self, number: usize) -> &mut Family {
+        let hash = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - RUNS.ilog2());
+        &mut self.0[hash as usize]
     }
 }

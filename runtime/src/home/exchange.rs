@@ -1,9 +1,9 @@
-//! What is known about processes that compute: [`Parallel`] at home, and the [`Exchange`] that all workers see, in which
-//! processes and lent teams wait for a worker. The parallel module uses it.
+//! What is known about processes that compute: [`Parallel`] at home, and the [`Exchange`] that all workers see, in
+//! which processes and lent teams wait for a worker. The parallel module uses it.
 //!
 //! # Safety
-//! A process or team in the exchange belongs to no worker. The one that takes it owns it: out of the queue, under its lock, or
-//! out of the inbox, which is emptied by one atomic exchange.
+//! A process or team in the exchange belongs to no worker. The one that takes it owns it: out of the queue, under its
+//! lock, or out of the inbox, which is emptied by one atomic exchange.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, VecDeque};

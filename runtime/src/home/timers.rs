@@ -16,6 +16,14 @@ pub struct Timers {
     alarms: BTreeMap<(i64, i64), *mut Process>,
 }
 
+/// What [`Timers::each`] shows.
+pub enum First {
+    /// Others follow, as their links say.
+    OfQueue(*mut Process),
+    /// Its link leads elsewhere.
+    Alone(*mut Process),
+}
+
 impl Timers {
     /// Nobody sleeps.
     pub const fn new() -> Timers {
@@ -102,6 +110,13 @@ impl Timers {
 }
 
 impl Timers {
+    /// Calls `each` for the processes: the first of those that wake at one time, which lead to the others, and each
+    /// that has an alarm.
+    pub fn each(&self, mut each: impl FnMut(First)) {
+        self.queues.values().for_each(|queue| each(First::OfQueue(queue.head())));
+        self.alarms.values().for_each(|&p| each(First::Alone(p)));
+    }
+
     /// Takes out the processes for which `moves` holds, in their order.
     pub fn split(&mut self, mut moves: impl FnMut(*mut Process) -> bool) -> Timers {
         let mut taken = Timers::new();

@@ -67,10 +67,15 @@ impl Watches {
         Some(watch)
     }
 
+    /// The processes that watch.
+    pub fn processes(&self) -> impl Iterator<Item = *mut Process> {
+        self.of.keys().copied()
+    }
+
     /// Takes out the processes for which `moves` holds.
     pub fn split(&mut self, mut moves: impl FnMut(*mut Process) -> bool) -> Watches {
         let mut taken = Watches::new();
-        let moving: Vec<*mut Process> = self.of.keys().copied().filter(|&p| moves(p)).collect();
+        let moving: Vec<*mut Process> = self.processes().filter(|&p| moves(p)).collect();
         for p in moving {
             if let Some(watch) = self.take(p) {
                 taken.add(p, watch);

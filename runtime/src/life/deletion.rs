@@ -23,13 +23,13 @@ use super::record::*;
 use crate::communication::connection::*;
 use crate::communication::{Act, interface_of, refused_end, violation};
 use crate::failure;
-use crate::home::lending::is_held_up;
 use crate::home::{home, team};
 use crate::instance::slots::has_many_slots;
 use crate::instance::*;
 use crate::layout::*;
 use crate::process;
 use crate::queue::ready;
+use crate::visiting::is_held_up;
 use crate::worker::{Failure, slice_is_over};
 
 enum Step {
@@ -74,8 +74,8 @@ pub unsafe fn drive(w: *mut Worker, mut d: *mut Deletion) -> bool {
     }
 }
 
-/// Whether a deletion has to wait until a team is at home that has to do with its component. Where it waits for a process
-/// anyway, that isn't asked.
+/// Whether a deletion has to wait until a team is at home that has to do with its component. Where it waits for a
+/// process anyway, that isn't asked.
 ///
 /// # Safety
 /// *Under way.*

@@ -13,10 +13,10 @@ use super::faults;
 use super::owned::Owner;
 use crate::communication;
 use crate::communication::connection::*;
-use crate::home::lending::is_held_up;
 use crate::instance::slots::{free_tables, has_many_slots, inward_slots, next_in_tables, required_slots};
 use crate::instance::*;
 use crate::layout::*;
+use crate::visiting::is_held_up;
 use crate::worker::{heap_of, slice_is_over};
 
 /// Whether a component without processes has no FINALLY, no sub-components, and may let go of its servers, which are

@@ -10,11 +10,11 @@ use drystone_component::Body;
 use super::occasions;
 use crate::communication::connection::is_sealed;
 use crate::communication::{self, Finished};
-use crate::home::lending::want_home;
 use crate::home::{is_home, team};
 use crate::instance::{body_of, main_process, rare_if_any};
 use crate::layout::{APART, BEGUN, Communication, Instance, Process, Worker};
 use crate::queue::ready_all;
+use crate::visiting::want_home;
 use crate::worker::heap_of;
 
 /// BEGIN has ended: the services that wait for it start.

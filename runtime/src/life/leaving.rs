@@ -15,9 +15,9 @@ use core::ptr::null_mut;
 use super::record::{self, Deletion};
 use crate::communication::connection::close_leaf;
 use crate::communication::let_go;
-use crate::home::lending::is_held_up;
 use crate::instance::*;
 use crate::layout::*;
+use crate::visiting::is_held_up;
 
 /// Begins to delete a component for a process, which waits then; `false`: nothing is done, this one is not usual.
 ///

@@ -2,8 +2,8 @@
 //!
 //! Once in a tick, if a worker has nothing to do, the home looks which components its ready processes belong to, from
 //! the outside in. Where there are several with such processes, about half of the work goes. Only experience tells who
-//! talks to whom: a component that is back at once stays for twice as long as after the last time. So what talks much is
-//! soon together again, and nothing goes to and fro.
+//! talks to whom: a component that is back at once stays for twice as long as after the last time. So what talks much
+//! is soon together again, and nothing goes to and fro.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -20,18 +20,8 @@ use crate::worker::ground;
 
 /// Most steps from ready processes outwards in one look.
 const MOST_STEPS: usize = 4096;
-/// A team that has run so long before it came home has paid.
-const GAIN_NANOSECONDS: u64 = 5_000_000;
-/// A team that comes home sooner than that has cost more than it gained.
-const LOSS_NANOSECONDS: u64 = 1_000_000;
 /// Lending takes at most one part in so many of the time.
 const PART: u64 = 16;
-/// A component that never pays is still tried once in 2 to the power of this ticks.
-const MOST_PAUSE: u32 = 12;
-/// The same for all components, if none pays.
-const MOST_LATELY: u32 = 8;
-/// Components about which something is known, at most.
-const MOST_KNOWN: usize = 4096;
 
 /// Lends components if a worker has nothing to do and the home has enough.
 ///
@@ -94,6 +84,7 @@ unsafe fn may_lend(w: *mut Worker) -> bool {
             && own.census.within == 0
             && own.communications.leaving.is_empty()
             && own.deletions.paused.is_empty()
+            && home.outgoing.writers.is_empty()
             && !home.parallel.recalling
             && !shared.is_virtual
             && !shared.exchange.has_team()
@@ -174,7 +165,7 @@ unsafe fn count(w: *mut Worker) -> BTreeMap<*mut Instance, Count> {
         let mut p = (*w).ready_head;
         while !p.is_null() && steps < MOST_STEPS {
             let mut instance = (*p).instance;
-            while !instance.is_null() {
+            while !instance.is_null() && steps < MOST_STEPS {
                 let count = counts.entry(instance).or_insert(Count { ready: 0, holder: holder_of(instance) });
                 count.ready += 1;
                 instance = count.holder;
@@ -184,36 +175,4 @@ unsafe fn count(w: *mut Worker) -> BTreeMap<*mut Instance, Count> {
         }
     }
     counts
-}
-
-/// Learns from how long a team was away.
-///
-/// # Safety
-/// `w` is the home worker.
-pub unsafe fn learn(w: *mut Worker, root: *mut Instance, nanoseconds: u64) {
-    // SAFETY: the home's data are this thread's.
-    unsafe {
-        let ticks = (*home(w)).parallel.ticks;
-        let lending = &mut (*home(w)).lending;
-        if nanoseconds >= GAIN_NANOSECONDS {
-            lending.known.remove(&root);
-            lending.lately = Known::default();
-            lending.trust.learn(true);
-        } else if nanoseconds < LOSS_NANOSECONDS {
-            if lending.known.len() >= MOST_KNOWN {
-                lending.known.clear();
-            }
-            lending.known.entry(root).or_default().fail(ticks, MOST_PAUSE);
-            lending.lately.fail(ticks, MOST_LATELY);
-            lending.trust.learn(false);
-        }
-    }
-}
-
-impl Known {
-    /// It has cost more than it gained.
-    fn fail(&mut self, ticks: u64, most: u32) {
-        self.failures = (self.failures + 1).min(most);
-        self.from = ticks + (1 << self.failures);
-    }
 }

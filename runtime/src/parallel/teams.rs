@@ -19,20 +19,21 @@ use core::mem::take;
 
 use drystone_component::Offered;
 
-use super::came_back;
-use super::choosing::learn;
+use super::counting::{came_back, goes};
 use crate::communication::connection::{Target, decode, description, first_client, leaves_through};
 use crate::home::lending::Lent;
 use crate::home::team::{Order, Team};
+use crate::home::timers::First;
 use crate::home::{home, shared, team};
 use crate::instance::slots::required_slots;
 use crate::instance::{body_of, holder_of, slot_at, template_of};
 use crate::layout::*;
 use crate::queue::{Queue, retain_ready};
-use crate::worker::heap_of;
 
 /// Most communications with the outside that a team may have: each is seen to when it goes, and when it comes back.
 const MOST_CROSSINGS: usize = 256;
+/// Most components around a process, each within the next.
+const MOST_DEPTH: usize = 256;
 /// Most slots that are followed from a component to those around it.
 const MOST_STEPS: usize = 4096;
 
@@ -181,16 +182,33 @@ impl Border {
 }
 
 /// Which of some components holds another one.
-struct Whose<'a> {
-    roots: &'a [Candidate],
+struct Whose {
     /// What is known of components on the ways that were gone.
     known: BTreeMap<*mut Instance, Option<usize>>,
 }
 
-impl<'a> Whose<'a> {
-    fn new(roots: &'a [Candidate]) -> Whose<'a> {
+impl Whose {
+    fn new(roots: &[Candidate]) -> Whose {
         let known = roots.iter().enumerate().map(|(index, candidate)| (candidate.root, Some(index)));
-        Whose { roots, known: known.collect() }
+        Whose { known: known.collect() }
+    }
+
+    /// Whether it is known of each of some processes which component it belongs to. Those held very deep aren't looked
+    /// at: that would take too long.
+    ///
+    /// # Safety
+    /// The processes are live; at home.
+    unsafe fn knows(&mut self, mut first: *mut Process) -> bool {
+        // SAFETY: the processes in a queue are live.
+        unsafe {
+            while !first.is_null() {
+                if self.find((*first).instance).is_none() {
+                    return false;
+                }
+                first = (*first).next;
+            }
+        }
+        true
     }
 
     /// The number of the component that a process belongs to.
@@ -198,12 +216,17 @@ impl<'a> Whose<'a> {
     /// # Safety
     /// The process is live; at home.
     unsafe fn process(&mut self, p: *mut Process) -> Option<usize> {
-        // SAFETY: the process is live, and holders live longer than what they hold.
+        // SAFETY: the process is live.
+        unsafe { self.find((*p).instance).flatten() }
+    }
+
+    /// The number of the component that holds another one, or is it; the outer `None`: it is held too deep.
+    ///
+    /// # Safety
+    /// The component is live, or null; at home.
+    unsafe fn find(&mut self, first: *mut Instance) -> Option<Option<usize>> {
+        // SAFETY: holders live longer than what they hold.
         unsafe {
-            let first = (*p).instance;
-            if first.is_null() {
-                return None;
-            }
             let mut instance = first;
             let mut steps = 0;
             let found = loop {
@@ -212,6 +235,9 @@ impl<'a> Whose<'a> {
                 }
                 if let Some(&known) = self.known.get(&instance) {
                     break known;
+                }
+                if steps == MOST_DEPTH {
+                    return None;
                 }
                 steps += 1;
                 instance = holder_of(instance);
@@ -222,14 +248,13 @@ impl<'a> Whose<'a> {
                 self.known.insert(instance, found);
                 instance = holder_of(instance);
             }
-            debug_assert!(found.is_none_or(|index| index < self.roots.len()));
-            found
+            Some(found)
         }
     }
 }
 
-/// Lends components: puts each with its processes into the exchange. Those of which a process is away alone stay. Gives
-/// how many have gone.
+/// Lends components: puts each with its processes into the exchange. Those stay of which a process is away alone, or
+/// waits for another team. Gives how many have gone.
 ///
 /// # Safety
 /// `w` is the home worker, whose scheduler has control; the candidates were examined since any process ran, and none is
@@ -238,11 +263,26 @@ pub unsafe fn depart(w: *mut Worker, mut candidates: Vec<Candidate>) -> usize {
     // SAFETY: processes in queues are live.
     unsafe {
         let mut whose = Whose::new(&candidates);
+        if !knows_all(w, &mut whose) {
+            return 0;
+        }
         let mut stays = Vec::from_iter(candidates.iter().map(|_| false));
-        for &p in &(*home(w)).parallel.travelling {
-            if let Some(index) = whose.process(p) {
-                stays[index] = true;
+        let mut is_known = true;
+        let mut has_to_stay = |p: *mut Process| match whose.find((*p).instance) {
+            Some(Some(index)) => stays[index] = true,
+            Some(None) => {}
+            None => is_known = false,
+        };
+        (*home(w)).parallel.travelling.iter().for_each(|&p| has_to_stay(p));
+        for lent in (*home(w)).lending.lent.values() {
+            let mut p = lent.visitors.head();
+            while !p.is_null() {
+                has_to_stay(p);
+                p = (*p).next;
             }
+        }
+        if !is_known {
+            return 0;
         }
         let mut stays = stays.into_iter();
         candidates.retain(|_| stays.next() == Some(false));
@@ -270,13 +310,29 @@ pub unsafe fn depart(w: *mut Worker, mut candidates: Vec<Candidate>) -> usize {
             (*root).holder |= LENT;
             lending.lent.insert(root, Lent { crossings, around, visitors: Queue::EMPTY, order });
             lending.departures += 1;
-            (*home(w)).parallel.away += 1;
-            (*heap_of(w)).memory().depart();
+            goes(w);
             shared(w).exchange.put_team(team);
-            super::wake_one(shared(w));
+            shared(w).wake_one();
         }
         (*self::team(w)).is_apart = true;
         count
+    }
+}
+
+/// Whether it is known of each process that is found by itself which component it belongs to.
+///
+/// # Safety
+/// `w` is the home worker.
+unsafe fn knows_all(w: *mut Worker, whose: &mut Whose) -> bool {
+    // SAFETY: processes in queues are live, and so are those that wait for a time or for several things.
+    unsafe {
+        let own = team(w);
+        let mut known = whose.knows((*w).ready_head) && whose.knows((*home(w)).parallel.candidates.head());
+        (*own).timers.each(|first| match first {
+            First::OfQueue(p) => known = known && whose.knows(p),
+            First::Alone(p) => known = known && whose.find((*p).instance).is_some(),
+        });
+        known && (*own).watches.processes().all(|p| whose.find((*p).instance).is_some())
     }
 }
 
@@ -344,7 +400,8 @@ pub unsafe fn welcome(w: *mut Worker, mut other: Box<Team>) {
         ready.append(&mut lent.ready);
         ready.into_ready(w);
         came_back(w);
-        learn(w, root, lent.nanoseconds);
+        let tick = (*home(w)).parallel.ticks;
+        (*home(w)).lending.learn(root, lent.nanoseconds, tick);
     }
 }
 

@@ -9,7 +9,7 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use super::attending::{attend, wake_due};
-use super::come_home;
+use super::returning::come_home;
 use crate::home::{home, team};
 use crate::layout::*;
 use crate::parallel;

@@ -5,12 +5,14 @@ use core::ptr::null_mut;
 
 use drystone_component::Offered;
 
-use super::ways::{Target, decode, description, first_client, inward_of, leaves_through, offered_at};
-use crate::home::lending::{go_home, leave_for, visit};
+use super::ways::{
+    Target, decode, description, first_client, inward_of, is_way_out, leaves_through, offered_at,
+};
 use crate::home::{is_home, team};
 use crate::instance::slots::required_slots;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
+use crate::visiting::{go_home, leave_for, visit};
 
 /// A process is about to begin a communication over a target; `true`: the way leads to another worker, so the process
 /// leaves, and tries again when what is there has come home.
@@ -100,15 +102,6 @@ unsafe fn lent_behind(mut target: usize) -> *mut Instance {
             }
         }
     }
-}
-
-/// Whether a slot is one by which a lent team reaches the outside.
-///
-/// # Safety
-/// `w` runs a lent team; the slot is linked, and in the team.
-pub unsafe fn is_way_out(w: *mut Worker, slot: *mut RequiredSlot) -> bool {
-    // SAFETY: as this demands.
-    unsafe { (*slot).instance == (*team(w)).root() && inward_of(slot).is_none() }
 }
 
 /// Whether a target in a lent team leads out of it.

@@ -6,13 +6,12 @@ use core::ptr::null_mut;
 
 use drystone_component::Offered;
 
-use super::named::names_of_home;
 use super::waiting::{tell_main, wake_holder, wake_instance};
 use super::ways::{Target, Way, decode, description, first_client, is_tagged, leaves_through, link, way};
 use crate::communication::make_gone;
 use crate::failure::record;
-use crate::home::home;
 use crate::home::names::Waiting;
+use crate::home::{home, names_of_home};
 use crate::instance::delete_kept;
 use crate::layout::*;
 use crate::worker::Failure;

@@ -12,8 +12,8 @@ use core::ptr;
 use drystone_component::{Interface, subtype};
 
 use super::joining::{Joined, connect_waiting, join};
-use crate::home::names::{Exported, Names, Waiting};
-use crate::home::{home, is_home};
+use crate::home::names::{Exported, Waiting};
+use crate::home::{home, names_of_home};
 use crate::instance::slots::interfaces_of;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
@@ -146,13 +146,4 @@ pub fn fits(wanted: &'static Interface, offered: &'static Interface) -> Result<(
         Err(difference) => format!("{difference}"),
         Ok(()) => format!("two interfaces {} of this program differ", wanted.name.get()),
     }))
-}
-
-/// The home's names; `None` in a lent team, in which nothing has a name or waits for one.
-///
-/// # Safety
-/// `w` is the worker of this thread, and nobody else looks at the names meanwhile.
-pub unsafe fn names_of_home<'a>(w: *mut Worker) -> Option<&'a mut Names> {
-    // SAFETY: at home, the home's data are this thread's.
-    unsafe { if is_home(w) { Some(&mut (*home(w)).names) } else { None } }
 }

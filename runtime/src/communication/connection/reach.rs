@@ -10,10 +10,10 @@ use super::ways::{Server, resolve, resolve_held};
 use crate::communication::{ds_input, make_gone};
 use crate::failure::ds_fail;
 use crate::home::is_home;
-use crate::home::lending::must_be_home;
 use crate::instance::{body, template_of};
 use crate::layout::*;
 use crate::process::start_service;
+use crate::visiting::must_be_home;
 
 /// The communication of a required interface, when it is connected; null: leave.
 ///

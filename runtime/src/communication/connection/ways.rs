@@ -9,9 +9,8 @@ use core::ptr::{self, null_mut};
 
 use drystone_component::Offered;
 
-use super::apart::is_way_out;
 use crate::far::standing::behind;
-use crate::home::is_home;
+use crate::home::{is_home, team};
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 
@@ -349,6 +348,15 @@ pub unsafe fn inward_of(slot: *mut RequiredSlot) -> Option<&'static Offered> {
         let offered = (*template_of(instance)).offered.get();
         offered.iter().find(|o| o.body == Offered::INWARD && slot_at(instance, o.inward) == slot)
     }
+}
+
+/// Whether a slot is one by which a lent team reaches the outside.
+///
+/// # Safety
+/// `w` runs a lent team; the slot is linked, and in the team.
+pub unsafe fn is_way_out(w: *mut Worker, slot: *mut RequiredSlot) -> bool {
+    // SAFETY: as this demands.
+    unsafe { (*slot).instance == (*team(w)).root() && inward_of(slot).is_none() }
 }
 
 /// Calls `each` for all communications, begun or not, that go through a required slot: its own, and those of all slots

@@ -1,0 +1,223 @@
+//! What a process does that comes to something at another worker.
+//!
+//! A component that is lent is marked, and so is each communication between it and the outside. Whoever comes to one of
+//! these waits until both sides are at home, and tries again: at home it *visits* the team, which is recalled; in the
+//! team it has the team go home.
+
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering::SeqCst;
+
+use crate::home::team::Answer;
+use crate::home::{home, is_home, shared, team};
+use crate::instance::is_around;
+use crate::layout::*;
+use crate::queue::ready_first;
+use crate::worker::want_attention;
+
+/// A team that has run so long may as well run until the next tick.
+const LONG_NANOSECONDS: u64 = 500_000;
+
+/// A process at home has to wait for a team that is lent with this component, which is recalled.
+///
+/// # Safety
+/// `w` is the home worker; `p` runs on it, and leaves.
+#[cold]
+pub unsafe fn visit(w: *mut Worker, p: *mut Process, root: *mut Instance) {
+    // SAFETY: `p` runs, so it stands in no queue; the home's data are this thread's.
+    unsafe {
+        let Some(lent) = (*home(w)).lending.lent.get_mut(&root) else { return ready_first(w, p) };
+        lent.visitors.push(p);
+        (*p).status = VISITS;
+        lent.order.recall();
+    }
+    // SAFETY: as before.
+    unsafe { tell(w) };
+}
+
+/// A process waits for the other side of a communication, which is at another worker: it tries again when the team is
+/// at home that has to do with it. At home there is no hurry, because the other side comes there by itself when it has
+/// done something about the communication.
+///
+/// # Safety
+/// As for [`leave_for`].
+#[cold]
+pub unsafe fn wait_for(w: *mut Worker, p: *mut Process, c: *mut Communication) {
+    // SAFETY: as this demands.
+    unsafe {
+        if !is_home(w) {
+            return go_home(w, p);
+        }
+        let lending = &mut (*home(w)).lending;
+        match lending.crossings.get(&c).and_then(|root| lending.lent.get_mut(root)) {
+            Some(lent) => {
+                lent.visitors.push(p);
+                (*p).status = VISITS;
+            }
+            None => ready_first(w, p),
+        }
+    }
+}
+
+/// All workers look whether their teams are recalled; the home looks whether some stand in the exchange.
+///
+/// # Safety
+/// `w` is the home worker.
+unsafe fn tell(w: *mut Worker) {
+    // SAFETY: `w` is the home worker.
+    unsafe {
+        let shared = shared(w);
+        shared.exchange.has_recalled.store(true, SeqCst);
+        (1..shared.workers.len()).for_each(|worker| shared.demand_attention(worker, OTHER));
+        want_attention(w);
+    }
+}
+
+/// Recalls a team.
+///
+/// # Safety
+/// `w` is the home worker.
+pub unsafe fn recall(w: *mut Worker, root: *mut Instance) {
+    // SAFETY: `w` is the home worker.
+    unsafe {
+        if let Some(lent) = (*home(w)).lending.lent.get(&root) {
+            lent.order.recall();
+            tell(w);
+        }
+    }
+}
+
+/// A process of a lent team has come to something outside: the team goes home, where the process tries again.
+///
+/// # Safety
+/// `w` runs a lent team; `p` runs on it, and leaves.
+#[cold]
+pub unsafe fn go_home(w: *mut Worker, p: *mut Process) {
+    // SAFETY: `p` runs, so it stands in no queue.
+    unsafe {
+        ready_first(w, p);
+        want_home(w);
+    }
+}
+
+/// A service of a lent team has answered a client outside. The team goes home; not at once if it has run for long,
+/// because then there may be more to do before that, such as to end what the answer was made with.
+///
+/// # Safety
+/// `w` runs a lent team.
+#[cold]
+pub unsafe fn answer(w: *mut Worker, answer: Answer) {
+    // SAFETY: the team is this worker's.
+    unsafe {
+        let Some(lent) = &mut (*team(w)).lent else { return };
+        lent.answers.push(answer);
+        if shared(w).threads.clock() - lent.since >= LONG_NANOSECONDS {
+            lent.goes_home_soon = true;
+        } else {
+            want_home(w);
+        }
+    }
+}
+
+/// A lent team goes home as soon as its worker's scheduler has control.
+///
+/// # Safety
+/// `w` runs a lent team.
+#[cold]
+pub unsafe fn want_home(w: *mut Worker) {
+    // SAFETY: the team is this worker's.
+    unsafe {
+        if let Some(lent) = &mut (*team(w)).lent {
+            lent.wants_home = true;
+        }
+        want_attention(w);
+    }
+}
+
+/// A process can't go on with a communication whose other side is at another worker.
+///
+/// # Safety
+/// `p` runs on `w`, is a side of `c`, which is marked, and leaves.
+#[cold]
+pub unsafe fn leave_for(w: *mut Worker, p: *mut Process, c: *mut Communication) {
+    // SAFETY: `p` runs on `w`; at home, the home's data are this thread's.
+    unsafe {
+        if !is_home(w) {
+            return go_home(w, p);
+        }
+        match (*home(w)).lending.crossings.get(&c).copied() {
+            Some(root) => visit(w, p, root),
+            None => ready_first(w, p),
+        }
+    }
+}
+
+/// A process is about to do what can be done at home only; `true`: it leaves, and does it there.
+///
+/// # Safety
+/// `p` runs on `w`, at a suspension point, and leaves if this says so.
+#[inline]
+pub unsafe fn must_be_home(w: *mut Worker, p: *mut Process) -> bool {
+    // SAFETY: `p` runs on `w`.
+    unsafe {
+        let is_away = !is_home(w);
+        if is_away {
+            go_home(w, p);
+        }
+        is_away
+    }
+}
+
+/// The same for what any lent team may get in the way of.
+///
+/// # Safety
+/// As for [`must_be_home`].
+pub unsafe fn must_have_all(w: *mut Worker, p: *mut Process) -> bool {
+    // SAFETY: `p` runs on `w`; at home, the home's data are this thread's.
+    unsafe {
+        if must_be_home(w, p) {
+            return true;
+        }
+        let root = (*home(w)).lending.lent.keys().next().copied();
+        if let Some(root) = root {
+            visit(w, p, root);
+        }
+        root.is_some()
+    }
+}
+
+/// A team that is lent with a part of this component, or with something that is connected to a part of it; null if
+/// there is none.
+///
+/// # Safety
+/// `w` is the home worker; `instance` is live.
+pub unsafe fn team_at(w: *mut Worker, instance: *mut Instance) -> *mut Instance {
+    // SAFETY: lent components are live, and so are those around them: before one of them ends, this is asked.
+    unsafe {
+        for (&root, lent) in &(*home(w)).lending.lent {
+            if is_around(instance, root) || lent.around.iter().any(|&other| is_around(instance, other)) {
+                return root;
+            }
+        }
+    }
+    null_mut()
+}
+
+/// Whether a component can't end or move now, because a team is lent that has to do with it. The team is recalled. What
+/// ends in a lent team has to do with none.
+///
+/// # Safety
+/// As for [`team_at`].
+#[inline]
+pub unsafe fn is_held_up(w: *mut Worker, instance: *mut Instance) -> bool {
+    // SAFETY: as this demands.
+    unsafe {
+        if !(*team(w)).is_apart || !is_home(w) {
+            return false;
+        }
+        let root = team_at(w, instance);
+        if !root.is_null() {
+            recall(w, root);
+        }
+        !root.is_null()
+    }
+}
