@@ -42,6 +42,7 @@ mod peer;
 mod places;
 mod procedures;
 mod processes;
+mod processors;
 mod programs;
 mod projects;
 mod quit;
