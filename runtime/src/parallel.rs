@@ -35,7 +35,7 @@ use drystone_component::Program;
 
 use self::counting::{came_back, goes};
 use crate::heap::{Heap, Memory};
-use crate::home::exchange::{Parallel, Post};
+use crate::home::exchange::{Item, Parallel, Post};
 use crate::home::team::Team;
 use crate::home::{Shared, WorkerData, home, own, shared, team};
 use crate::instance::body_of;
@@ -125,13 +125,10 @@ unsafe fn work(argument: usize) {
         (*w).own = Box::into_raw(own).cast();
         shared.exchange.idle.fetch_sub(1, SeqCst);
         while !shared.is_over() {
-            let p = shared.exchange.take();
-            if !p.is_null() {
-                travel(w, &shared, program, p);
-            } else if let Some(team) = shared.exchange.take_team() {
-                host(w, &shared, program, team);
-            } else {
-                rest(w, &shared, worker);
+            match shared.exchange.take() {
+                Some(Item::Process(p)) => travel(w, &shared, program, p),
+                Some(Item::Team(team)) => host(w, &shared, program, team),
+                None => rest(w, &shared, worker),
             }
         }
         drop(Box::from_raw(self::own(w)));
@@ -149,7 +146,7 @@ unsafe fn rest(w: *mut Worker, shared: &Shared, worker: usize) {
     // SAFETY: a worker's heap belongs to its thread.
     unsafe { (*heap_of(w)).rest() };
     exchange.idle.fetch_add(1, SeqCst);
-    if !exchange.has_some() && !exchange.has_team() && !shared.is_over() {
+    if !exchange.has_some() && !shared.is_over() {
         shared.threads.park(worker);
     }
     exchange.idle.fetch_sub(1, SeqCst);
@@ -188,7 +185,7 @@ unsafe fn travel(w: *mut Worker, shared: &Shared, program: &Program, p: *mut Pro
                 output::post(w);
             }
             (*p).score = (*p).score & !PENALTY_BITS | GAINED;
-            return shared.exchange.put(p);
+            return shared.exchange.put(Item::Process(p));
         }
         shared.exchange.post(Box::new(Post {
             next: null_mut(),
@@ -336,16 +333,19 @@ pub unsafe fn next(w: *mut Worker, ticked: bool) -> *mut Process {
         if !p.is_null() {
             return p;
         }
-        let p = take_back(w);
-        if !p.is_null() {
-            return p;
+        match shared(w).exchange.take() {
+            Some(Item::Process(p)) => {
+                have_back(w, p);
+                p
+            }
+            Some(Item::Team(team)) => {
+                // No worker has taken it yet, so it has it nowhere better.
+                teams::welcome(w, team);
+                want_attention(w);
+                null_mut()
+            }
+            None => null_mut(),
         }
-        // A team that no worker has taken yet has it nowhere better.
-        if let Some(team) = shared(w).exchange.take_team() {
-            teams::welcome(w, team);
-            want_attention(w);
-        }
-        null_mut()
     }
 }
 
@@ -364,22 +364,33 @@ pub unsafe fn take_ready(w: *mut Worker) -> *mut Process {
     }
 }
 
-/// The first of those in the exchange, or null.
+/// The first of the processes in the exchange, or null.
 ///
 /// # Safety
 /// `w` is the home worker.
 unsafe fn take_back(w: *mut Worker) -> *mut Process {
     // SAFETY: a process that the home takes out of the exchange is its own.
     unsafe {
-        let p = shared(w).exchange.take();
+        let p = shared(w).exchange.take_process();
         if !p.is_null() {
-            (*home(w)).parallel.travelling.remove(&p);
-            came_back(w);
-            (*p).status = PREEMPTED;
-            // What it has written away comes before what it writes here.
-            come_home(w);
+            have_back(w, p);
         }
         p
+    }
+}
+
+/// The home has taken a process out of the exchange.
+///
+/// # Safety
+/// `w` is the home worker, and has just taken `p`.
+unsafe fn have_back(w: *mut Worker, p: *mut Process) {
+    // SAFETY: `p` is the home's own.
+    unsafe {
+        (*home(w)).parallel.travelling.remove(&p);
+        came_back(w);
+        (*p).status = PREEMPTED;
+        // What it has written away comes before what it writes here.
+        come_home(w);
     }
 }
 
@@ -409,7 +420,7 @@ unsafe fn offer(w: *mut Worker) {
             parallel.travelling.insert(p);
             parallel.departures += 1;
             goes(w);
-            shared.exchange.put(p);
+            shared.exchange.put(Item::Process(p));
             shared.wake_one();
         }
     }

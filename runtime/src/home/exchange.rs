@@ -39,14 +39,10 @@ pub struct Parallel {
 
 /// The part that all workers see.
 pub struct Exchange {
-    /// Processes that compute: any worker may take the first.
-    queue: Spin<Queue>,
+    /// Processes that compute, and teams: any worker may take the first.
+    queue: Spin<VecDeque<Item>>,
     /// How many stand there.
     waiting: AtomicUsize,
-    /// Teams that are lent.
-    teams: Spin<VecDeque<Box<Team>>>,
-    /// How many stand there.
-    teams_waiting: AtomicUsize,
     /// A team was recalled; it may stand there.
     pub has_recalled: AtomicBool,
     /// Workers that run a team.
@@ -63,6 +59,17 @@ pub struct Exchange {
     /// Much waits to be written.
     pub is_full: AtomicBool,
 }
+
+/// What waits for a worker.
+pub enum Item {
+    /// A process that computes.
+    Process(*mut Process),
+    /// A lent team.
+    Team(Box<Team>),
+}
+
+// SAFETY: what stands in the exchange belongs to no thread: see the head of this file.
+unsafe impl Send for Item {}
 
 /// A letter to the home.
 pub struct Post {
@@ -144,10 +151,8 @@ impl Exchange {
     /// For so many workers besides the home.
     pub fn new(workers: usize) -> Exchange {
         Exchange {
-            queue: Spin::new(Queue::EMPTY),
+            queue: Spin::new(VecDeque::new()),
             waiting: AtomicUsize::new(0),
-            teams: Spin::new(VecDeque::new()),
-            teams_waiting: AtomicUsize::new(0),
             has_recalled: AtomicBool::new(false),
             hosts: AtomicUsize::new(0),
             inbox: AtomicPtr::new(null_mut()),
@@ -159,66 +164,50 @@ impl Exchange {
         }
     }
 
-    /// Puts a process at the end of the queue.
+    /// Puts a process or a team at the end of the queue.
     ///
     /// # Safety
-    /// The process is alive, this worker's, and stands in no queue. It isn't this worker's afterwards.
-    pub unsafe fn put(&self, p: *mut Process) {
+    /// A process is alive, this worker's, and stands in no queue. It isn't this worker's afterwards.
+    pub unsafe fn put(&self, item: Item) {
         let mut queue = self.queue.lock();
         self.waiting.fetch_add(1, SeqCst);
-        // SAFETY: the process stands in no queue.
-        unsafe { queue.push(p) };
+        queue.push_back(item);
     }
 
-    /// The one that has waited for longest, or null.
-    pub fn take(&self) -> *mut Process {
-        if !self.has_some() {
-            return null_mut();
-        }
-        let mut queue = self.queue.lock();
-        let p = queue.pop();
-        if !p.is_null() {
-            self.waiting.fetch_sub(1, SeqCst);
-        }
-        p
+    /// What has waited for longest.
+    pub fn take(&self) -> Option<Item> {
+        self.take_first(|_| true)
     }
 
-    /// Whether a process may be taken.
-    pub fn has_some(&self) -> bool {
-        self.waiting.load(SeqCst) != 0
-    }
-
-    /// Puts a team at the end of the queue.
-    pub fn put_team(&self, team: Box<Team>) {
-        let mut teams = self.teams.lock();
-        self.teams_waiting.fetch_add(1, SeqCst);
-        teams.push_back(team);
-    }
-
-    /// The team that has waited for longest.
-    pub fn take_team(&self) -> Option<Box<Team>> {
-        if !self.has_team() {
-            return None;
+    /// The process that has waited for longest, among those that are alone; or null.
+    pub fn take_process(&self) -> *mut Process {
+        match self.take_first(|item| matches!(item, Item::Process(_))) {
+            Some(Item::Process(p)) => p,
+            _ => null_mut(),
         }
-        let mut teams = self.teams.lock();
-        let team = teams.pop_front();
-        if team.is_some() {
-            self.teams_waiting.fetch_sub(1, SeqCst);
-        }
-        team
     }
 
     /// A team that was recalled before any worker took it.
     pub fn take_recalled(&self) -> Option<Box<Team>> {
-        let mut teams = self.teams.lock();
-        let index = teams.iter().position(|team| team.is_recalled())?;
-        self.teams_waiting.fetch_sub(1, SeqCst);
-        teams.remove(index)
+        match self.take_first(|item| matches!(item, Item::Team(team) if team.is_recalled())) {
+            Some(Item::Team(team)) => Some(team),
+            _ => None,
+        }
     }
 
-    /// Whether a team may be taken.
-    pub fn has_team(&self) -> bool {
-        self.teams_waiting.load(SeqCst) != 0
+    fn take_first(&self, is_wanted: impl FnMut(&Item) -> bool) -> Option<Item> {
+        if !self.has_some() {
+            return None;
+        }
+        let mut queue = self.queue.lock();
+        let index = queue.iter().position(is_wanted)?;
+        self.waiting.fetch_sub(1, SeqCst);
+        queue.remove(index)
+    }
+
+    /// Whether something may be taken.
+    pub fn has_some(&self) -> bool {
+        self.waiting.load(SeqCst) != 0
     }
 
     /// Sends a letter to the home.

@@ -87,7 +87,6 @@ unsafe fn may_lend(w: *mut Worker) -> bool {
             && home.outgoing.writers.is_empty()
             && !home.parallel.recalling
             && !shared.is_virtual
-            && !shared.exchange.has_team()
             && !shared.exchange.has_some()
             && home.lending.lately.from <= home.parallel.ticks
     }

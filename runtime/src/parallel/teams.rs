@@ -21,6 +21,7 @@ use drystone_component::Offered;
 
 use super::counting::{came_back, goes};
 use crate::communication::connection::{Target, decode, description, first_client, leaves_through};
+use crate::home::exchange::Item;
 use crate::home::lending::Lent;
 use crate::home::team::{Order, Team};
 use crate::home::timers::First;
@@ -311,7 +312,7 @@ pub unsafe fn depart(w: *mut Worker, mut candidates: Vec<Candidate>) -> usize {
             lending.lent.insert(root, Lent { crossings, around, visitors: Queue::EMPTY, order });
             lending.departures += 1;
             goes(w);
-            shared(w).exchange.put_team(team);
+            shared(w).exchange.put(Item::Team(team));
             shared(w).wake_one();
         }
         (*self::team(w)).is_apart = true;

@@ -12,7 +12,7 @@ use core::sync::atomic::Ordering::{Acquire, SeqCst};
 use drystone_component::Program;
 
 use crate::communication::watching;
-use crate::home::exchange::Post;
+use crate::home::exchange::{Item, Post};
 use crate::home::team::{LentTeam, Team};
 use crate::home::timers::MILLISECOND;
 use crate::home::{Shared, own, shared, team};
@@ -62,7 +62,7 @@ pub unsafe fn host(w: *mut Worker, shared: &Shared, program: &Program, mut team:
         lent.messages += (*w).messages - messages;
         lent.switches += (*w).switches - switches;
         if let Parting::Turn = parting {
-            return shared.exchange.put_team(team);
+            return shared.exchange.put(Item::Team(team));
         }
         let own = own(w);
         own.as_mut().expect("a worker has its part").writes = false;
@@ -102,7 +102,7 @@ unsafe fn serve(w: *mut Worker, program: &Program) -> Parting {
                     return Parting::Home;
                 }
                 let exchange = &shared(w).exchange;
-                if exchange.has_team() || exchange.has_some() {
+                if exchange.has_some() {
                     return Parting::Turn;
                 }
             }
