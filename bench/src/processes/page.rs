@@ -74,7 +74,10 @@ fn notes() -> String {
          bytes, the same loops in Go as in Drystone; in *select of 8*, one process waits for the first of eight \
          clients and answers it, 800 000 times; in *local stream*, a process sends five million numbers to \
          another, through a buffer for so many. For these, *go-mirror* is \
-         what a user of Go would write, with the standard library. Targets in milliseconds hold for the \
+         what a user of Go would write, with the standard library. *independent rings* are eight token rings \
+         of 1000 nodes, 125 rounds each, *independent sieves* eight pipelines that find the primes up to \
+         4000, and in *mixed* one process computes beside 10 000 that talk in pairs: nothing in these \
+         programs says what may go to another processor. Targets in milliseconds hold for the \
          machine that they were stated for; they are scaled with what Go's mirrors of ProducerConsumer and \
          TokenRing take on one core, here and there.\n"
     )

@@ -105,6 +105,11 @@ pub fn of(row: &str) -> Option<&'static str> {
              machine the rest is the wait for a processor, for asking the clock in each part instead of \
              waiting for the tick changed nothing"
         }
+        "scaling independent rings" => {
+            "14 ms on one processor are short: each ring has its first message in its first millisecond, and \
+             most are made by the home before four go at its second tick or third, 0.6 to 1.3 ms after the \
+             start; with a thousand rounds instead of 125 it is some 0.58"
+        }
         "scaling Mandelbrot" => {
             "its hundred tasks take some 0.16 ms each, less than a time slice, so most have ended before one \
              is known to compute: with two workers `--stats` counts 0, 13 and 54 runs elsewhere in three runs"
