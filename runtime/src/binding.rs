@@ -35,7 +35,7 @@ pub use crate::naming::{
     Binder, BindingFactory, Edge, Endpoint, Factory, Hints, NamingContext, ResourceManager, follow,
 };
 use crate::text;
-use crate::visiting::{must_be_home, must_have_all};
+use crate::visiting::must_have_all;
 use crate::worker::Failure;
 
 /// The process that wants a binding, for errors: it runs on the home worker.
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn ds_bind(
 ) -> Status {
     // SAFETY: the slot is linked, and of this interface; the texts are held.
     let outcome = unsafe {
-        if must_be_home(w, p) || ds_disconnect(w, p, slot, location) == Status::Leave {
+        if must_have_all(w, p) || ds_disconnect(w, p, slot, location) == Status::Leave {
             return Status::Leave;
         }
         stays_at_home((*slot).instance);

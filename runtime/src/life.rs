@@ -28,11 +28,11 @@ use drystone_component::{AnyType, Interface, Offered, Side, Template};
 use crate::communication::connection::{close_holders_end, init_offered, unfinished_with_holder};
 use crate::communication::{Act, interface_of, violation};
 use crate::failure::ds_fail;
-use crate::home::{is_home, team};
+use crate::home::is_home;
 use crate::instance::{holder_of, main_process, slot_at, stays_at_home, template_of};
 use crate::layout::*;
 use crate::process;
-use crate::visiting::{must_be_home, team_at, visit};
+use crate::visiting::{must_be_home, visits};
 use crate::worker::heap_of;
 
 /// A new instance that doesn't run yet; its holder is as [`Instance::holder`] says it, 0 for none. Null: no memory.
@@ -240,25 +240,6 @@ pub unsafe extern "C" fn ds_depart(
         set_holder(w, instance, 0);
         *container = null_mut();
         instance
-    }
-}
-
-/// Whether a process has to wait for a team that is lent with a part of a component, or with something connected to
-/// one.
-///
-/// # Safety
-/// `p` runs on `w`, the home worker, and leaves if this says so; `instance` is null, or its block is there.
-unsafe fn visits(w: *mut Worker, p: *mut Process, instance: *mut Instance) -> bool {
-    // SAFETY: as this demands.
-    unsafe {
-        if !(*team(w)).is_apart || instance.is_null() || !is_home(w) {
-            return false;
-        }
-        let root = team_at(w, instance);
-        if !root.is_null() {
-            visit(w, p, root);
-        }
-        !root.is_null()
     }
 }
 

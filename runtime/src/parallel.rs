@@ -42,7 +42,7 @@ use crate::instance::body_of;
 use crate::layout::*;
 use crate::output;
 use crate::process::{PENALTY_BITS, PENALTY_SHIFT, enter};
-use crate::queue::ready;
+use crate::queue::{ready, ready_first};
 use crate::worker::{Ground, ground, heap_of, want_attention};
 
 /// [`Process::score`]: it has computed for the rest of a slice since it went away.
@@ -322,7 +322,7 @@ pub unsafe fn next(w: *mut Worker, ticked: bool) -> *mut Process {
         if ticked && (*home(w)).parallel.ticks & 1 != 0 {
             let p = take_back(w);
             if !p.is_null() {
-                return p;
+                return goes_first(w, p);
             }
         }
         let p = take_ready(w);
@@ -336,7 +336,7 @@ pub unsafe fn next(w: *mut Worker, ticked: bool) -> *mut Process {
         match shared(w).exchange.take() {
             Some(Item::Process(p)) => {
                 have_back(w, p);
-                p
+                goes_first(w, p)
             }
             Some(Item::Team(team)) => {
                 // No worker has taken it yet, so it has it nowhere better.
@@ -388,10 +388,22 @@ unsafe fn have_back(w: *mut Worker, p: *mut Process) {
     unsafe {
         (*home(w)).parallel.travelling.remove(&p);
         came_back(w);
-        (*p).status = PREEMPTED;
-        // What it has written away comes before what it writes here.
-        come_home(w);
     }
+}
+
+/// A process that was away goes on at home, when what has come home with it or before it has been received: what it has
+/// written, and answers. Gives null.
+///
+/// # Safety
+/// `w` is the home worker, whose scheduler has control; `p` stands in no queue.
+unsafe fn goes_first(w: *mut Worker, p: *mut Process) -> *mut Process {
+    // SAFETY: as this demands.
+    unsafe {
+        ready_first(w, p);
+        (*p).status = PREEMPTED;
+        want_attention(w);
+    }
+    null_mut()
 }
 
 /// Puts processes that compute into the exchange.

@@ -28,10 +28,9 @@ pub unsafe fn visit(w: *mut Worker, p: *mut Process, root: *mut Instance) {
         let Some(lent) = (*home(w)).lending.lent.get_mut(&root) else { return ready_first(w, p) };
         lent.visitors.push(p);
         (*p).status = VISITS;
-        lent.order.recall();
     }
     // SAFETY: as before.
-    unsafe { tell(w) };
+    unsafe { recall(w, root) };
 }
 
 /// A process waits for the other side of a communication, which is at another worker: it tries again when the team is
@@ -79,8 +78,7 @@ unsafe fn tell(w: *mut Worker) {
 pub unsafe fn recall(w: *mut Worker, root: *mut Instance) {
     // SAFETY: `w` is the home worker.
     unsafe {
-        if let Some(lent) = (*home(w)).lending.lent.get(&root) {
-            lent.order.recall();
+        if (*home(w)).lending.lent.get(&root).is_some_and(|lent| lent.order.recall()) {
             tell(w);
         }
     }
@@ -219,5 +217,42 @@ pub unsafe fn is_held_up(w: *mut Worker, instance: *mut Instance) -> bool {
             recall(w, root);
         }
         !root.is_null()
+    }
+}
+
+/// Whether a process has to wait for a team that is lent with a part of a component, or with something connected to
+/// one.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and leaves if this says so; `instance` is null, or its block is there.
+pub unsafe fn visits(w: *mut Worker, p: *mut Process, instance: *mut Instance) -> bool {
+    // SAFETY: as this demands.
+    unsafe {
+        if !(*team(w)).is_apart || instance.is_null() || !is_home(w) {
+            return false;
+        }
+        let root = team_at(w, instance);
+        if !root.is_null() {
+            visit(w, p, root);
+        }
+        !root.is_null()
+    }
+}
+
+/// A service at home has run to its end, whose client is lent: it ends when that is back.
+///
+/// # Safety
+/// `w` is the home worker; `p` has run to its end, and its communication is marked.
+pub unsafe fn end_later(w: *mut Worker, p: *mut Process, location: u32) {
+    // SAFETY: the home's data are this thread's.
+    unsafe {
+        let lending = &mut (*home(w)).lending;
+        let root = lending.crossings.get(&p.cast()).copied();
+        if let Some(root) = root
+            && let Some(lent) = lending.lent.get_mut(&root)
+        {
+            lent.finished.push((p, location));
+            recall(w, root);
+        }
     }
 }

@@ -16,6 +16,7 @@ pub use crate::home::communications::Pending;
 use crate::home::names::Waiting;
 use crate::home::{AtHome, home};
 use crate::inspect::{self, Unknown};
+use crate::instance::stays_at_home;
 use crate::layout::*;
 use crate::protocol::is_beginning;
 
@@ -196,6 +197,7 @@ fn near(at: AtHome, name: Name<'_>, why: String) -> Unknown {
 unsafe fn leave(w: *mut Worker, slot: *mut RequiredSlot) {
     // SAFETY: the slot is linked.
     unsafe {
+        stays_at_home((*slot).instance);
         (*home(w)).names.cease(slot);
         unlink(w, slot);
     }

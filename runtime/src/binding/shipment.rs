@@ -19,6 +19,7 @@ use crate::failure::fail;
 use crate::far::standing::{reach_of, why_lost};
 use crate::far::{Harbour, Reach, Shipment};
 use crate::home::{AtHome, is_home};
+use crate::instance::stays_at_home;
 use crate::layout::*;
 use crate::near::proxy;
 use crate::text;
@@ -97,6 +98,7 @@ unsafe fn ship(
         if ds_disconnect(w, p, own, u32::MAX) != Status::Done {
             return None;
         }
+        stays_at_home((*own).instance);
         lead(w, own, proxy(AtHome::new(w), interface, ships, &shown)?);
     }
     Some(())

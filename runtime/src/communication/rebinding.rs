@@ -12,6 +12,7 @@ use super::{close, stay};
 use crate::home::communications::{Change, Leaving, Pending};
 use crate::home::team;
 use crate::instance::natives::recall;
+use crate::instance::stays_at_home;
 use crate::layout::*;
 
 /// The client at a slot is to leave.
@@ -21,6 +22,8 @@ use crate::layout::*;
 pub unsafe fn begin(w: *mut Worker, slot: *mut RequiredSlot, change: Change) -> Pending {
     // SAFETY: the slot's communication is null or live; the home's data are not used while it is recalled.
     unsafe {
+        // From now on its connections may lead anywhere.
+        stays_at_home((*slot).instance);
         let c = (*slot).communication;
         if c.is_null() {
             change(w, Some(slot));

@@ -14,7 +14,7 @@ const RUNS: usize = 64;
 /// Bytes of a run: lines at its ends are shared, so it has many.
 pub(super) const RUN: usize = 2048;
 /// A family gets a run when it has had so many blocks lately.
-const GROWS: u32 = 4;
+const GROWS: u32 = 16;
 /// What is remembered of a family that has had many blocks.
 const MOST: u32 = 64;
 

@@ -56,6 +56,8 @@ pub struct Lent {
     pub around: Vec<*mut Instance>,
     /// Processes at home that wait for it.
     pub visitors: Queue,
+    /// Services at home, of clients in the team, that have run to their end: they end when it is back.
+    pub finished: Vec<(*mut Process, u32)>,
     /// What the home asks of it.
     pub order: Arc<Order>,
 }

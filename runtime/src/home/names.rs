@@ -62,6 +62,11 @@ impl Names {
         self.known.is_empty()
     }
 
+    /// Whether any slot waits for a name.
+    pub fn are_awaited(&self) -> bool {
+        !self.slots.is_empty()
+    }
+
     /// What a name stands for, if it is exported.
     pub fn exported(&self, name: &[u8]) -> Option<Exported> {
         self.known.get(name)?.exported

@@ -85,9 +85,9 @@ pub struct Order {
 }
 
 impl Order {
-    /// The team shall come home.
-    pub fn recall(&self) {
-        self.recalled.store(true, SeqCst);
+    /// The team shall come home; whether that was not known.
+    pub fn recall(&self) -> bool {
+        !self.recalled.swap(true, SeqCst)
     }
 
     /// Whether it shall.

@@ -16,6 +16,7 @@ use crate::communication::connection::must_end_at_home;
 use crate::failure::ds_fail;
 use crate::layout::*;
 use crate::queue::ready;
+use crate::visiting::visits;
 
 /// `DELETE`
 ///
@@ -30,7 +31,7 @@ pub unsafe extern "C" fn ds_delete(
 ) -> Status {
     // SAFETY: `p` runs on `w`. Once the instance is dead, only its container leads to it, which `p` empties.
     unsafe {
-        if must_end_at_home(w, p) {
+        if must_end_at_home(w, p) || visits(w, p, instance) {
             return Status::Leave;
         }
         if instance.is_null() || (*instance).live & (DELETING | DEAD) == DELETING {
@@ -117,7 +118,8 @@ pub unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, 
             ready(w, p);
             return Status::Leave;
         }
-        if must_end_at_home(w, p) {
+        // What is lent may be anywhere in what the process or its component holds.
+        if must_end_at_home(w, p) || visits(w, p, (*p).instance) {
             return Status::Leave;
         }
         if let [range] = ranges[..]

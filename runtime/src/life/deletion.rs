@@ -83,9 +83,13 @@ pub unsafe fn drive(w: *mut Worker, mut d: *mut Deletion) -> bool {
 unsafe fn is_held_up_by_a_team(w: *mut Worker, d: *mut Deletion) -> bool {
     // SAFETY: *under way*.
     unsafe {
-        let instance = (*d).instance;
-        if !(*team(w)).is_apart || instance.is_null() {
+        if !(*team(w)).is_apart {
             return false;
+        }
+        let instance = (*d).instance;
+        if instance.is_null() {
+            // What a process holds is held by its component, too.
+            return matches!((*d).customer, Customer::Process(p, ..) if is_held_up(w, (*p).instance));
         }
         let main = main_process(instance);
         let waits = match (*d).stage {

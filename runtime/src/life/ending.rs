@@ -14,7 +14,7 @@ use crate::home::{is_home, team};
 use crate::instance::{body_of, main_process, rare_if_any};
 use crate::layout::{APART, BEGUN, Communication, Instance, Process, Worker};
 use crate::queue::ready_all;
-use crate::visiting::want_home;
+use crate::visiting::{end_later, want_home};
 use crate::worker::heap_of;
 
 /// BEGIN has ended: the services that wait for it start.
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, location: u3
     }
 }
 
-/// Whether the end of a process of a lent team concerns somebody outside: its client, or who deletes its component.
+/// Whether the end of a process concerns somebody at another worker: its client, or who deletes its component.
 ///
 /// # Safety
 /// `p` runs on `w`; `body` is its own.
@@ -79,18 +79,21 @@ unsafe fn concerns_others(w: *mut Worker, p: *mut Process, body: &Body) -> bool 
     // SAFETY: a service's process is its communication.
     unsafe {
         let is_apart = !body.interface.is_null() && (*p.cast::<Communication>()).word.flags & APART != 0;
-        !is_home(w) && (is_apart || (*(*p).instance).is_leaving() && !is_sealed(w))
+        is_apart || !is_home(w) && (*(*p).instance).is_leaving() && !is_sealed(w)
     }
 }
 
-/// A process of a lent team has run to its end, and ends at home.
+/// A process has run to its end, and ends when all that concerns are at home.
 ///
 /// # Safety
-/// As for [`ds_finish`]; `w` runs a lent team.
+/// As for [`ds_finish`]; at home, `p` is a service whose client is lent.
 #[cold]
 unsafe fn end_at_home(w: *mut Worker, p: *mut Process, location: u32) {
-    // SAFETY: the team is this worker's.
+    // SAFETY: the team is this worker's, or the home's data are.
     unsafe {
+        if is_home(w) {
+            return end_later(w, p, location);
+        }
         if let Some(lent) = &mut (*team(w)).lent {
             lent.finished.push((p, location));
         }

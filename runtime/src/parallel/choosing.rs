@@ -85,6 +85,8 @@ unsafe fn may_lend(w: *mut Worker) -> bool {
             && own.communications.leaving.is_empty()
             && own.deletions.paused.is_empty()
             && home.outgoing.writers.is_empty()
+            // When a name comes up, slots that wait for it are joined, wherever they are.
+            && !home.names.are_awaited()
             && !home.parallel.recalling
             && !shared.is_virtual
             && !shared.exchange.has_some()

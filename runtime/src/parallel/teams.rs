@@ -12,22 +12,23 @@
 //! first, so counts that both may touch are atomic meanwhile.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::take;
 
-use drystone_component::Offered;
+use drystone_component::{Interface, Offered};
 
 use super::counting::{came_back, goes};
 use crate::communication::connection::{Target, decode, description, first_client, leaves_through};
+use crate::communication::interface_of;
 use crate::home::exchange::Item;
 use crate::home::lending::Lent;
 use crate::home::team::{Order, Team};
 use crate::home::timers::First;
 use crate::home::{home, shared, team};
 use crate::instance::slots::required_slots;
-use crate::instance::{body_of, holder_of, slot_at, template_of};
+use crate::instance::{body_of, holder_of, is_around, slot_at, template_of};
 use crate::layout::*;
 use crate::queue::{Queue, retain_ready};
 
@@ -64,7 +65,7 @@ pub unsafe fn examine(w: *mut Worker, root: *mut Instance) -> Option<Candidate> 
                 let c = *leaf.cell;
                 border.communication(c);
                 if !c.is_null() {
-                    border.neighbour((*c).process.instance);
+                    border.server(c);
                 }
             });
             border.way((*slot).target);
@@ -73,10 +74,17 @@ pub unsafe fn examine(w: *mut Worker, root: *mut Instance) -> Option<Candidate> 
             border.communication((*slot_at::<OfferedSlot>(root, offered.offset)).holder);
             let mut client = first_client(root, offered);
             while !client.is_null() {
+                // What is lent isn't looked into.
+                border.is_open &= !(*(*client).instance).is_lent();
+                if !border.is_open {
+                    return None;
+                }
                 leaves_through(client, |leaf| {
                     border.communication(*leaf.cell);
                     border.client(leaf.client);
                 });
+                // Links inside that lead to the outermost component have others beside them, from outside.
+                border.is_open &= !is_around(root, (*client).instance);
                 client = (*client).next;
             }
         }
@@ -122,17 +130,37 @@ impl Border {
             let is_native = |p: *mut Process| !body_of(p).native.is_null();
             let has_native = is_native(c.cast()) || !waiter.is_null() && is_native(waiter);
             // Whom a message waits for will soon come to it.
-            self.is_open &= flags & !(SELECTED | SERVICE_ENDED) == 0 && tag == 0 && !has_native;
+            self.is_open &= flags & !SERVICE_ENDED == 0 && tag == 0 && !has_native;
             self.crossings.push(c);
             self.is_open &= self.crossings.len() <= MOST_CROSSINGS;
         }
     }
 
-    /// A component outside, to which there is a way; or null.
-    fn neighbour(&mut self, instance: *mut Instance) {
+    /// A component outside, to which there is a way; or null. One that is deleted without a record ends without asking.
+    ///
+    /// # Safety
+    /// It is null, or its block is there; at home.
+    unsafe fn neighbour(&mut self, instance: *mut Instance) {
         self.step();
         if !instance.is_null() {
+            // SAFETY: its block is there.
+            self.is_open &= unsafe { (*instance).left_through() }.is_null();
             self.around.push(instance);
+        }
+    }
+
+    /// What serves a communication, outside. A service that may send next can't wait until a team is at home: see
+    /// `ds_room`.
+    ///
+    /// # Safety
+    /// `c` is live; at home.
+    unsafe fn server(&mut self, c: *mut Communication) {
+        // SAFETY: `c` is live.
+        unsafe {
+            let word = (*c).word;
+            let may_send = interface_of(c).state(word.state) & Interface::SERVER_SENDS != 0;
+            self.is_open &= !may_send || word.flags & SERVICE_ENDED != 0;
+            self.neighbour((*c).process.instance);
         }
     }
 
@@ -141,10 +169,12 @@ impl Border {
     /// # Safety
     /// It is live; at home.
     unsafe fn client(&mut self, instance: *mut Instance) {
-        self.neighbour(instance);
         // SAFETY: it is live.
-        let bodies = unsafe { (*template_of(instance)).bodies.get() };
-        self.is_open &= bodies.iter().all(|body| body.native.is_null());
+        unsafe {
+            self.neighbour(instance);
+            let bodies = (*template_of(instance)).bodies.get();
+            self.is_open &= bodies.iter().all(|body| body.native.is_null());
+        }
     }
 
     /// All components on the way from a target to what serves it.
@@ -263,6 +293,13 @@ impl Whose {
 pub unsafe fn depart(w: *mut Worker, mut candidates: Vec<Candidate>) -> usize {
     // SAFETY: processes in queues are live.
     unsafe {
+        // A communication between two of them would be marked once, for both.
+        let mut seen = BTreeSet::new();
+        candidates.retain(|candidate| {
+            let is_alone = candidate.crossings.iter().all(|c| !seen.contains(c));
+            seen.extend(candidate.crossings.iter().copied());
+            is_alone
+        });
         let mut whose = Whose::new(&candidates);
         if !knows_all(w, &mut whose) {
             return 0;
@@ -309,7 +346,10 @@ pub unsafe fn depart(w: *mut Worker, mut candidates: Vec<Candidate>) -> usize {
                 lending.crossings.insert(c, root);
             }
             (*root).holder |= LENT;
-            lending.lent.insert(root, Lent { crossings, around, visitors: Queue::EMPTY, order });
+            lending.lent.insert(
+                root,
+                Lent { crossings, around, visitors: Queue::EMPTY, finished: Vec::new(), order },
+            );
             lending.departures += 1;
             goes(w);
             shared(w).exchange.put(Item::Team(team));
@@ -386,6 +426,7 @@ pub unsafe fn welcome(w: *mut Worker, mut other: Box<Team>) {
         (*root).holder &= !LENT;
         lending.answers.extend(take(&mut lent.answers));
         lending.finished.extend(take(&mut lent.finished));
+        lending.finished.extend(take(&mut known.finished));
         let own = team(w);
         (*own).is_apart = !lending.lent.is_empty();
         (*own).timers.merge(take(&mut other.timers));

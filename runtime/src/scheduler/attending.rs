@@ -113,8 +113,8 @@ pub unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
         }
         while let Some(question) = (*platform).asked() {
             question(w);
-            parallel::release(w);
         }
+        parallel::release(w);
     }
 }
 

@@ -62,7 +62,14 @@ pub unsafe fn host(w: *mut Worker, shared: &Shared, program: &Program, mut team:
         lent.messages += (*w).messages - messages;
         lent.switches += (*w).switches - switches;
         if let Parting::Turn = parting {
-            return shared.exchange.put(Item::Team(team));
+            let order = lent.order.clone();
+            shared.exchange.put(Item::Team(team));
+            if order.is_recalled() {
+                // The home may have looked for it before it stood there.
+                shared.exchange.has_recalled.store(true, SeqCst);
+                shared.call_home();
+            }
+            return;
         }
         let own = own(w);
         own.as_mut().expect("a worker has its part").writes = false;
@@ -97,6 +104,9 @@ unsafe fn serve(w: *mut Worker, program: &Program) -> Parting {
             if attention & TICK != 0 {
                 if !(*own(w)).output.is_empty() {
                     output::post(w);
+                    if wants_home(w) {
+                        return Parting::Home;
+                    }
                 }
                 if (*team(w)).lent.as_ref().is_some_and(|lent| lent.goes_home_soon) {
                     return Parting::Home;

@@ -6,7 +6,7 @@ use core::ptr::null_mut;
 use drystone_component::Offered;
 
 use super::ways::{
-    Target, decode, description, first_client, inward_of, is_way_out, leaves_through, offered_at,
+    Target, decode, description, first_client, inward_of, is_way_out, leaves_through, offered_at, owner,
 };
 use crate::home::{is_home, team};
 use crate::instance::slots::required_slots;
@@ -149,7 +149,11 @@ unsafe fn is_touched(w: *mut Worker, p: *mut Process, slot: *mut RequiredSlot, t
     // SAFETY: as for `touches_lent`.
     unsafe {
         if !is_home(w) {
-            let is_outside = is_way_out(w, slot) || lets_others_in(w) || !apart_through(slot).is_null();
+            let is_outside = is_way_out(w, slot)
+                || is_offered_outside(w, target)
+                || is_offered_outside(w, (*slot).target)
+                || lets_others_in(w)
+                || !apart_through(slot).is_null();
             if is_outside {
                 go_home(w, p);
             }
@@ -172,6 +176,15 @@ unsafe fn is_touched(w: *mut Worker, p: *mut Process, slot: *mut RequiredSlot, t
         }
         !apart.is_null()
     }
+}
+
+/// Whether a target is what a lent component itself offers, which has clients outside, too.
+///
+/// # Safety
+/// `w` runs a lent team, in which the target is; it is linked.
+unsafe fn is_offered_outside(w: *mut Worker, target: usize) -> bool {
+    // SAFETY: as this demands.
+    unsafe { matches!(decode(target), Target::Offered(slot) if owner(slot) == (*team(w)).root()) }
 }
 
 /// A communication through a slot whose sides are at two workers; null if there is none.
