@@ -17,13 +17,12 @@ mod rebind;
 pub mod shipment;
 
 use alloc::string::String;
-use core::ptr::null_mut;
 
 use drystone_component::{Interface, Name, Template};
 
 pub use self::rebind::{Pending, Rebind, goes_on, rebind, withdraw};
 use crate::communication::connection::{
-    Refusal, Target, decode, ds_connect, ds_disconnect, export_by_name, is_dead, owner,
+    Refusal, component_at, ds_connect, ds_disconnect, export_by_name, is_dead,
 };
 use crate::failure::{ds_fail, fail};
 use crate::home::AtHome;
@@ -160,11 +159,7 @@ pub unsafe extern "C" fn ds_export(
         if must_have_all(w, p) {
             return Status::Leave;
         }
-        stays_at_home(match decode(target) {
-            Target::Nothing => null_mut(),
-            Target::PassedOn(slot) => (*slot).instance,
-            Target::Offered(slot) => owner(slot),
-        });
+        stays_at_home(component_at(target));
         let export = || -> Result<(), Refusal> {
             let name = Name::decode(text::bytes(name))?;
             let hints = Hints::parse(text::bytes(hints))?;

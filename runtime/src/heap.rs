@@ -112,20 +112,7 @@ impl Heap {
     /// A block of so many bytes, aligned to 8, its contents undefined. Null: there is no more memory.
     #[inline]
     pub fn allocate(&mut self, bytes: usize) -> *mut u8 {
-        if bytes > SMALL {
-            return self.allocate_large(bytes, Content::Undefined);
-        }
-        let class = class_of(bytes);
-        let list = &mut self.lists[class];
-        let block = list.first;
-        self.credit -= size_of_class(class) as isize;
-        if block.is_null() || self.credit < 0 {
-            return self.allocate_slowly(class, 0);
-        }
-        // SAFETY: blocks in the list are free.
-        list.first = unsafe { (*block).next };
-        list.bytes -= size_of_class(class);
-        block.cast()
+        self.allocate_for(bytes, 0)
     }
 
     /// A block full of zero. Null: there is no more memory.
@@ -140,23 +127,30 @@ impl Heap {
         if bytes > SMALL {
             return self.allocate_large(bytes, Content::Zero);
         }
+        let block = self.allocate_for(bytes, family);
+        if !block.is_null() {
+            // SAFETY: the block was just allocated, with that size.
+            unsafe { ptr::write_bytes(block, 0, bytes) };
+        }
+        block
+    }
+
+    #[inline]
+    fn allocate_for(&mut self, bytes: usize, family: usize) -> *mut u8 {
+        if bytes > SMALL {
+            return self.allocate_large(bytes, Content::Undefined);
+        }
         let class = class_of(bytes);
         let list = &mut self.lists[class];
-        let mut block = list.first.cast::<u8>();
+        let block = list.first;
         self.credit -= size_of_class(class) as isize;
         if block.is_null() || self.credit < 0 {
-            block = self.allocate_slowly(class, family);
-            if block.is_null() {
-                return block;
-            }
-        } else {
-            // SAFETY: blocks in the list are free.
-            list.first = unsafe { (*list.first).next };
-            list.bytes -= size_of_class(class);
+            return self.allocate_slowly(class, family);
         }
-        // SAFETY: the block was just allocated, with that size.
-        unsafe { ptr::write_bytes(block, 0, bytes) };
-        block
+        // SAFETY: blocks in the list are free.
+        list.first = unsafe { (*block).next };
+        list.bytes -= size_of_class(class);
+        block.cast()
     }
 
     /// Takes a block back.

@@ -7,6 +7,7 @@
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::SeqCst;
 
+use crate::home::lending::Lent;
 use crate::home::team::Answer;
 use crate::home::{home, is_home, shared, team};
 use crate::instance::is_around;
@@ -23,36 +24,64 @@ const LONG_NANOSECONDS: u64 = 500_000;
 /// `w` is the home worker; `p` runs on it, and leaves.
 #[cold]
 pub unsafe fn visit(w: *mut Worker, p: *mut Process, root: *mut Instance) {
+    // SAFETY: as this demands.
+    unsafe {
+        wait_at(w, p, root);
+        recall(w, root);
+    }
+}
+
+/// A process waits until a team is at home.
+///
+/// # Safety
+/// As for [`visit`].
+unsafe fn wait_at(w: *mut Worker, p: *mut Process, root: *mut Instance) {
     // SAFETY: `p` runs, so it stands in no queue; the home's data are this thread's.
     unsafe {
         let Some(lent) = (*home(w)).lending.lent.get_mut(&root) else { return ready_first(w, p) };
         lent.visitors.push(p);
         (*p).status = VISITS;
     }
-    // SAFETY: as before.
-    unsafe { recall(w, root) };
 }
 
-/// A process waits for the other side of a communication, which is at another worker: it tries again when the team is
-/// at home that has to do with it. At home there is no hurry, because the other side comes there by itself when it has
-/// done something about the communication.
+/// The component with which a communication was lent that is marked; null if there is none.
+///
+/// # Safety
+/// `w` is the home worker.
+unsafe fn root_at(w: *mut Worker, c: *mut Communication) -> *mut Instance {
+    // SAFETY: the home's data are this thread's.
+    let root = unsafe { (*home(w)).lending.crossings.get(&c).copied() };
+    debug_assert!(root.is_some(), "what is marked was lent with something");
+    root.unwrap_or(null_mut())
+}
+
+/// A process can't go on with a communication whose other side is at another worker.
+///
+/// # Safety
+/// `p` runs on `w`, is a side of `c`, which is marked, and leaves.
+#[cold]
+pub unsafe fn leave_for(w: *mut Worker, p: *mut Process, c: *mut Communication) {
+    // SAFETY: `p` runs on `w`.
+    unsafe {
+        match is_home(w) {
+            true => visit(w, p, root_at(w, c)),
+            false => go_home(w, p),
+        }
+    }
+}
+
+/// The same for a process that waits for what the other side does next. At home there is no hurry, because the team
+/// comes there by itself when it has done something about the communication.
 ///
 /// # Safety
 /// As for [`leave_for`].
 #[cold]
 pub unsafe fn wait_for(w: *mut Worker, p: *mut Process, c: *mut Communication) {
-    // SAFETY: as this demands.
+    // SAFETY: `p` runs on `w`.
     unsafe {
-        if !is_home(w) {
-            return go_home(w, p);
-        }
-        let lending = &mut (*home(w)).lending;
-        match lending.crossings.get(&c).and_then(|root| lending.lent.get_mut(root)) {
-            Some(lent) => {
-                lent.visitors.push(p);
-                (*p).status = VISITS;
-            }
-            None => ready_first(w, p),
+        match is_home(w) {
+            true => wait_at(w, p, root_at(w, c)),
+            false => go_home(w, p),
         }
     }
 }
@@ -106,7 +135,7 @@ pub unsafe fn go_home(w: *mut Worker, p: *mut Process) {
 pub unsafe fn answer(w: *mut Worker, answer: Answer) {
     // SAFETY: the team is this worker's.
     unsafe {
-        let Some(lent) = &mut (*team(w)).lent else { return };
+        let lent = (*team(w)).lent.as_mut().expect("at home, nobody answers whose client is lent");
         lent.answers.push(answer);
         if shared(w).threads.clock() - lent.since >= LONG_NANOSECONDS {
             lent.goes_home_soon = true;
@@ -128,24 +157,6 @@ pub unsafe fn want_home(w: *mut Worker) {
             lent.wants_home = true;
         }
         want_attention(w);
-    }
-}
-
-/// A process can't go on with a communication whose other side is at another worker.
-///
-/// # Safety
-/// `p` runs on `w`, is a side of `c`, which is marked, and leaves.
-#[cold]
-pub unsafe fn leave_for(w: *mut Worker, p: *mut Process, c: *mut Communication) {
-    // SAFETY: `p` runs on `w`; at home, the home's data are this thread's.
-    unsafe {
-        if !is_home(w) {
-            return go_home(w, p);
-        }
-        match (*home(w)).lending.crossings.get(&c).copied() {
-            Some(root) => visit(w, p, root),
-            None => ready_first(w, p),
-        }
     }
 }
 
@@ -183,36 +194,45 @@ pub unsafe fn must_have_all(w: *mut Worker, p: *mut Process) -> bool {
     }
 }
 
-/// A team that is lent with a part of this component, or with something that is connected to a part of it; null if
-/// there is none.
+/// A team at another worker that is lent with a part of this component, or with something that is connected to a part
+/// of it; null if there is none, or in a team: what ends or moves there has to do with no other.
 ///
 /// # Safety
-/// `w` is the home worker; `instance` is live.
-pub unsafe fn team_at(w: *mut Worker, instance: *mut Instance) -> *mut Instance {
-    // SAFETY: lent components are live, and so are those around them: before one of them ends, this is asked.
+/// `w` is the worker of this thread; `instance` is null, or its block is there.
+#[inline]
+unsafe fn team_in_the_way(w: *mut Worker, instance: *mut Instance) -> *mut Instance {
+    // SAFETY: as this demands.
     unsafe {
-        for (&root, lent) in &(*home(w)).lending.lent {
-            if is_around(instance, root) || lent.around.iter().any(|&other| is_around(instance, other)) {
-                return root;
-            }
+        match (*team(w)).is_apart && !instance.is_null() && is_home(w) {
+            true => team_at(w, instance),
+            false => null_mut(),
         }
     }
-    null_mut()
 }
 
-/// Whether a component can't end or move now, because a team is lent that has to do with it. The team is recalled. What
-/// ends in a lent team has to do with none.
+/// # Safety
+/// `w` is the home worker; the block of `instance` is there.
+#[cold]
+unsafe fn team_at(w: *mut Worker, instance: *mut Instance) -> *mut Instance {
+    // SAFETY: lent components are live, and so are those around them: before one of them ends, this is asked.
+    unsafe {
+        let is_concerned = |root, lent: &Lent| {
+            is_around(instance, root) || lent.around.iter().any(|&other| is_around(instance, other))
+        };
+        let mut lent = (*home(w)).lending.lent.iter();
+        lent.find(|&(&root, lent)| is_concerned(root, lent)).map_or(null_mut(), |(&root, _)| root)
+    }
+}
+
+/// Whether a component can't end now, because a team is lent that has to do with it. The team is recalled.
 ///
 /// # Safety
-/// As for [`team_at`].
+/// `w` is the worker of this thread; the block of `instance` is there.
 #[inline]
 pub unsafe fn is_held_up(w: *mut Worker, instance: *mut Instance) -> bool {
     // SAFETY: as this demands.
     unsafe {
-        if !(*team(w)).is_apart || !is_home(w) {
-            return false;
-        }
-        let root = team_at(w, instance);
+        let root = team_in_the_way(w, instance);
         if !root.is_null() {
             recall(w, root);
         }
@@ -220,18 +240,15 @@ pub unsafe fn is_held_up(w: *mut Worker, instance: *mut Instance) -> bool {
     }
 }
 
-/// Whether a process has to wait for a team that is lent with a part of a component, or with something connected to
-/// one.
+/// The same, for a process that wants a component to end or to move: it leaves if this says so.
 ///
 /// # Safety
-/// `p` runs on `w`, the home worker, and leaves if this says so; `instance` is null, or its block is there.
+/// `p` runs on `w`, at a suspension point; `instance` is null, or its block is there.
+#[inline]
 pub unsafe fn visits(w: *mut Worker, p: *mut Process, instance: *mut Instance) -> bool {
     // SAFETY: as this demands.
     unsafe {
-        if !(*team(w)).is_apart || instance.is_null() || !is_home(w) {
-            return false;
-        }
-        let root = team_at(w, instance);
+        let root = team_in_the_way(w, instance);
         if !root.is_null() {
             visit(w, p, root);
         }
@@ -246,11 +263,8 @@ pub unsafe fn visits(w: *mut Worker, p: *mut Process, instance: *mut Instance) -
 pub unsafe fn end_later(w: *mut Worker, p: *mut Process, location: u32) {
     // SAFETY: the home's data are this thread's.
     unsafe {
-        let lending = &mut (*home(w)).lending;
-        let root = lending.crossings.get(&p.cast()).copied();
-        if let Some(root) = root
-            && let Some(lent) = lending.lent.get_mut(&root)
-        {
+        let root = root_at(w, p.cast());
+        if let Some(lent) = (*home(w)).lending.lent.get_mut(&root) {
             lent.finished.push((p, location));
             recall(w, root);
         }

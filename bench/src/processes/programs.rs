@@ -134,6 +134,9 @@ const COMMON: Program = Program {
     languages: &["go", "java", "erlang", "tokio"],
 };
 
+/// What programs of the bench itself have in common whose peers are in Go.
+const BESIDE_GO: Program = Program { folder: "bench/programs", languages: &["go"], ..COMMON };
+
 /// The programs of the paper.
 pub const PROGRAMS: [Program; 9] = [
     Program {

@@ -20,7 +20,7 @@ mod ways;
 
 use drystone_component::Side;
 
-pub use self::apart::{is_sealed, leads_away, leads_away_held, must_end_at_home, touches_lent};
+pub use self::apart::{is_sealed, leads_away, leads_away_held, lent_before, must_end_at_home, touches_lent};
 pub use self::closing::*;
 pub use self::joining::{Joined, join, lead, unlink, wake_through};
 pub use self::named::*;

@@ -100,12 +100,13 @@ impl Order {
 unsafe impl Send for Team {}
 
 impl Team {
-    /// A team that is lent with this component.
-    pub fn lent(root: *mut Instance, order: Arc<Order>) -> Team {
+    /// A team that is lent with this component; `forced` is as in the home's [`Deletions`], which doesn't change
+    /// meanwhile.
+    pub fn lent(root: *mut Instance, forced: u64) -> Team {
         let lent = LentTeam {
             root,
             ready: Queue::EMPTY,
-            order,
+            order: Arc::default(),
             wants_home: false,
             goes_home_soon: false,
             since: 0,
@@ -115,7 +116,8 @@ impl Team {
             messages: 0,
             switches: 0,
         };
-        Team { is_apart: true, lent: Some(lent), ..Team::default() }
+        let deletions = Deletions { forced, ..Deletions::default() };
+        Team { deletions, is_apart: true, lent: Some(lent), ..Team::default() }
     }
 
     /// The component that holds a lent team; null for the home's.
@@ -123,9 +125,25 @@ impl Team {
         self.lent.as_ref().map_or(null_mut(), |lent| lent.root)
     }
 
+    /// What the home asks of a lent team. The home's own is asked for nothing.
+    pub fn order(&self) -> Arc<Order> {
+        self.lent.as_ref().map_or_else(Arc::default, |lent| lent.order.clone())
+    }
+
     /// Whether it shall come home.
     pub fn is_recalled(&self) -> bool {
         self.lent.as_ref().is_some_and(|lent| lent.order.is_recalled())
+    }
+
+    /// Puts a process among those that a lent team has ready.
+    ///
+    /// # Safety
+    /// The process is one of the team's, alive, and stands in no queue.
+    pub unsafe fn make_ready(&mut self, p: *mut Process) {
+        if let Some(lent) = &mut self.lent {
+            // SAFETY: the process stands in no queue.
+            unsafe { lent.ready.push(p) };
+        }
     }
 
     /// Whether a new process of this body may go away before it begins.

@@ -110,11 +110,11 @@ impl Timers {
 }
 
 impl Timers {
-    /// Calls `each` for the processes: the first of those that wake at one time, which lead to the others, and each
-    /// that has an alarm.
-    pub fn each(&self, mut each: impl FnMut(First)) {
-        self.queues.values().for_each(|queue| each(First::OfQueue(queue.head())));
-        self.alarms.values().for_each(|&p| each(First::Alone(p)));
+    /// Calls `each` for the processes, until it says no: the first of those that wake at one time, which lead to the
+    /// others, and each that has an alarm.
+    pub fn each<E>(&self, mut each: impl FnMut(First) -> Result<(), E>) -> Result<(), E> {
+        self.queues.values().try_for_each(|queue| each(First::OfQueue(queue.head())))?;
+        self.alarms.values().try_for_each(|&p| each(First::Alone(p)))
     }
 
     /// Takes out the processes for which `moves` holds, in their order.

@@ -22,6 +22,8 @@ use crate::worker::ground;
 const MOST_STEPS: usize = 4096;
 /// Lending takes at most one part in so many of the time.
 const PART: u64 = 16;
+/// After looks in vain it takes a 2nd, 4th, .. part of that; this is the last power of 2.
+const MOST_VAIN: u32 = 4;
 
 /// Lends components if a worker has nothing to do and the home has enough.
 ///
@@ -45,8 +47,9 @@ pub unsafe fn lend_some(w: *mut Worker) {
         let lending = &mut (*home(w)).lending;
         lending.vain = if gone == 0 { lending.vain.saturating_add(1) } else { 0 };
         let end = threads.clock();
-        // The processor may have run another program meanwhile, but hardly twice.
-        lending.rest = end + PART * (end - begin).min(replace(&mut lending.cost, end - begin));
+        // The processor may have run another program meanwhile, but hardly twice. Looks in vain cost ever less.
+        let cost = (end - begin).min(replace(&mut lending.cost, end - begin));
+        lending.rest = end + (PART << lending.vain.min(MOST_VAIN)) * cost;
     }
 }
 

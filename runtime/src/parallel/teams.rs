@@ -13,22 +13,25 @@
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::take;
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering::SeqCst;
 
-use drystone_component::{Interface, Offered};
+use drystone_component::Interface;
 
 use super::counting::{came_back, goes};
-use crate::communication::connection::{Target, decode, description, first_client, leaves_through};
+use crate::communication::connection::{
+    component_at, first_client, leaves_through, lent_before, slot_behind,
+};
 use crate::communication::interface_of;
 use crate::home::exchange::Item;
 use crate::home::lending::Lent;
-use crate::home::team::{Order, Team};
+use crate::home::team::Team;
 use crate::home::timers::First;
 use crate::home::{home, shared, team};
 use crate::instance::slots::required_slots;
-use crate::instance::{body_of, holder_of, is_around, slot_at, template_of};
+use crate::instance::{body_of, holder_of, is_around, rare_of, slot_at, template_of};
 use crate::layout::*;
 use crate::queue::{Queue, retain_ready};
 
@@ -36,6 +39,8 @@ use crate::queue::{Queue, retain_ready};
 const MOST_CROSSINGS: usize = 256;
 /// Most components around a process, each within the next.
 const MOST_DEPTH: usize = 256;
+/// Most processes that are looked at: nobody else runs meanwhile, which takes some tenth of a microsecond for each.
+const MOST_PROCESSES: usize = 16_384;
 /// Most slots that are followed from a component to those around it.
 const MOST_STEPS: usize = 4096;
 
@@ -75,8 +80,7 @@ pub unsafe fn examine(w: *mut Worker, root: *mut Instance) -> Option<Candidate> 
             let mut client = first_client(root, offered);
             while !client.is_null() {
                 // What is lent isn't looked into.
-                border.is_open &= !(*(*client).instance).is_lent();
-                if !border.is_open {
+                if !lent_before(client).is_null() {
                     return None;
                 }
                 leaves_through(client, |leaf| {
@@ -185,23 +189,18 @@ impl Border {
         // SAFETY: the targets of links are linked.
         unsafe {
             loop {
-                target = match decode(target) {
-                    Target::Nothing => return,
-                    Target::PassedOn(slot) => {
-                        self.neighbour((*slot).instance);
-                        (*slot).target
-                    }
-                    Target::Offered(slot) => {
-                        let (instance, offered) = description(slot);
-                        self.neighbour(instance);
-                        // What is lent may not be followed further; and what it serves stays with it.
-                        self.is_open &= !(*instance).is_lent();
-                        if offered.body != Offered::INWARD || !self.is_open {
-                            return;
-                        }
-                        (*slot_at::<RequiredSlot>(instance, offered.inward)).target
-                    }
-                };
+                let instance = component_at(target);
+                if instance.is_null() {
+                    return;
+                }
+                self.neighbour(instance);
+                // What is lent isn't looked into.
+                self.is_open &= !(*instance).is_lent();
+                let next = slot_behind(target);
+                if next.is_null() || !self.is_open {
+                    return;
+                }
+                target = (*next).target;
             }
         }
     }
@@ -212,75 +211,89 @@ impl Border {
     }
 }
 
-/// Which of some components holds another one.
+/// Which of some components holds another one, at any depth.
 struct Whose {
-    /// What is known of components on the ways that were gone.
-    known: BTreeMap<*mut Instance, Option<usize>>,
+    /// That component, or null, for each on the ways that were gone.
+    known: BTreeMap<*mut Instance, *mut Instance>,
+    /// How many processes may still be looked at.
+    left: usize,
 }
+
+/// There are too many processes, or they are held too deep: to look at them would keep others waiting.
+struct TooMuch;
 
 impl Whose {
     fn new(roots: &[Candidate]) -> Whose {
-        let known = roots.iter().enumerate().map(|(index, candidate)| (candidate.root, Some(index)));
-        Whose { known: known.collect() }
+        let known = roots.iter().map(|candidate| (candidate.root, candidate.root));
+        Whose { known: known.collect(), left: MOST_PROCESSES }
     }
 
-    /// Whether it is known of each of some processes which component it belongs to. Those held very deep aren't looked
-    /// at: that would take too long.
+    /// Calls `each` with the component that a process belongs to, or null, for all of a queue.
+    ///
+    /// # Errors
+    /// There are too many.
     ///
     /// # Safety
     /// The processes are live; at home.
-    unsafe fn knows(&mut self, mut first: *mut Process) -> bool {
+    unsafe fn all(
+        &mut self,
+        mut first: *mut Process,
+        each: &mut dyn FnMut(*mut Instance),
+    ) -> Result<(), TooMuch> {
         // SAFETY: the processes in a queue are live.
         unsafe {
             while !first.is_null() {
-                if self.find((*first).instance).is_none() {
-                    return false;
-                }
+                each(self.look(first)?);
                 first = (*first).next;
             }
         }
-        true
+        Ok(())
     }
 
-    /// The number of the component that a process belongs to.
+    /// The component that a process belongs to, or null.
+    ///
+    /// # Errors
+    /// There are too many, or it is held too deep.
     ///
     /// # Safety
     /// The process is live; at home.
-    unsafe fn process(&mut self, p: *mut Process) -> Option<usize> {
-        // SAFETY: the process is live.
-        unsafe { self.find((*p).instance).flatten() }
-    }
-
-    /// The number of the component that holds another one, or is it; the outer `None`: it is held too deep.
-    ///
-    /// # Safety
-    /// The component is live, or null; at home.
-    unsafe fn find(&mut self, first: *mut Instance) -> Option<Option<usize>> {
-        // SAFETY: holders live longer than what they hold.
+    unsafe fn look(&mut self, p: *mut Process) -> Result<*mut Instance, TooMuch> {
+        self.left = self.left.checked_sub(1).ok_or(TooMuch)?;
+        // SAFETY: the process is live, and holders live longer than what they hold.
         unsafe {
-            let mut instance = first;
+            let mut instance = (*p).instance;
             let mut steps = 0;
-            let found = loop {
+            let root = loop {
                 if instance.is_null() {
-                    break None;
+                    break instance;
                 }
                 if let Some(&known) = self.known.get(&instance) {
                     break known;
                 }
                 if steps == MOST_DEPTH {
-                    return None;
+                    return Err(TooMuch);
                 }
                 steps += 1;
                 instance = holder_of(instance);
             };
             // The way is gone once.
-            let mut instance = first;
+            let mut instance = (*p).instance;
             for _ in 0..steps {
-                self.known.insert(instance, found);
+                self.known.insert(instance, root);
                 instance = holder_of(instance);
             }
-            Some(found)
+            Ok(root)
         }
+    }
+
+    /// The same for a process that has been looked at.
+    ///
+    /// # Safety
+    /// The process is live; at home.
+    unsafe fn of(&self, p: *mut Process) -> *mut Instance {
+        // SAFETY: the process is live.
+        let instance = unsafe { (*p).instance };
+        self.known.get(&instance).copied().unwrap_or(null_mut())
     }
 }
 
@@ -291,7 +304,7 @@ impl Whose {
 /// `w` is the home worker, whose scheduler has control; the candidates were examined since any process ran, and none is
 /// within another one.
 pub unsafe fn depart(w: *mut Worker, mut candidates: Vec<Candidate>) -> usize {
-    // SAFETY: processes in queues are live.
+    // SAFETY: as this demands.
     unsafe {
         // A communication between two of them would be marked once, for both.
         let mut seen = BTreeSet::new();
@@ -301,108 +314,96 @@ pub unsafe fn depart(w: *mut Worker, mut candidates: Vec<Candidate>) -> usize {
             is_alone
         });
         let mut whose = Whose::new(&candidates);
-        if !knows_all(w, &mut whose) {
-            return 0;
-        }
-        let mut stays = Vec::from_iter(candidates.iter().map(|_| false));
-        let mut is_known = true;
-        let mut has_to_stay = |p: *mut Process| match whose.find((*p).instance) {
-            Some(Some(index)) => stays[index] = true,
-            Some(None) => {}
-            None => is_known = false,
-        };
-        (*home(w)).parallel.travelling.iter().for_each(|&p| has_to_stay(p));
-        for lent in (*home(w)).lending.lent.values() {
-            let mut p = lent.visitors.head();
-            while !p.is_null() {
-                has_to_stay(p);
-                p = (*p).next;
-            }
-        }
-        if !is_known {
-            return 0;
-        }
-        let mut stays = stays.into_iter();
-        candidates.retain(|_| stays.next() == Some(false));
-        if candidates.is_empty() {
-            return 0;
-        }
-        let orders: Vec<Arc<Order>> = candidates.iter().map(|_| Arc::default()).collect();
-        let mut teams: Vec<Box<Team>> = candidates
+        let Ok(staying) = look_at_all(w, &mut whose) else { return 0 };
+        candidates.retain(|candidate| !staying.contains(&candidate.root));
+        let forced = (*team(w)).deletions.forced;
+        let mut teams: Teams = candidates
             .iter()
-            .zip(&orders)
-            .map(|(candidate, order)| Box::new(Team::lent(candidate.root, order.clone())))
+            .map(|candidate| (candidate.root, Box::new(Team::lent(candidate.root, forced))))
             .collect();
-        for team in &mut teams {
-            team.deletions.forced = (*self::team(w)).deletions.forced;
-        }
-        take_processes(w, &candidates, &mut teams);
+        take_processes(w, &whose, &mut teams);
         let count = candidates.len();
-        for ((candidate, order), team) in candidates.into_iter().zip(orders).zip(teams) {
-            let Candidate { root, crossings, around } = candidate;
+        for Candidate { root, crossings, around } in candidates {
+            let Some(team) = teams.remove(&root) else { continue };
             let lending = &mut (*home(w)).lending;
             for &c in &crossings {
                 (*c).word.flags |= APART;
                 lending.crossings.insert(c, root);
             }
+            // What the home sees of a lent component doesn't change: its rare part is there, if it will be needed.
+            rare_of(w, root);
             (*root).holder |= LENT;
-            lending.lent.insert(
-                root,
-                Lent { crossings, around, visitors: Queue::EMPTY, finished: Vec::new(), order },
-            );
+            let order = team.order();
+            let lent = Lent { crossings, around, visitors: Queue::EMPTY, finished: Vec::new(), order };
+            lending.lent.insert(root, lent);
             lending.departures += 1;
             goes(w);
             shared(w).exchange.put(Item::Team(team));
             shared(w).wake_one();
         }
-        (*self::team(w)).is_apart = true;
+        (*team(w)).is_apart = !(*home(w)).lending.lent.is_empty();
         count
     }
 }
 
-/// Whether it is known of each process that is found by itself which component it belongs to.
+/// Teams that are about to go, by the components that hold them.
+type Teams = BTreeMap<*mut Instance, Box<Team>>;
+
+/// Looks at each process that is found by itself. Gives the components that stay.
+///
+/// # Errors
+/// There are too many, or one is held too deep.
 ///
 /// # Safety
 /// `w` is the home worker.
-unsafe fn knows_all(w: *mut Worker, whose: &mut Whose) -> bool {
-    // SAFETY: processes in queues are live, and so are those that wait for a time or for several things.
+unsafe fn look_at_all(w: *mut Worker, whose: &mut Whose) -> Result<BTreeSet<*mut Instance>, TooMuch> {
+    let mut staying = BTreeSet::new();
+    // SAFETY: processes in queues are live, and so are those that are away, or wait for a time or for several things.
     unsafe {
-        let own = team(w);
-        let mut known = whose.knows((*w).ready_head) && whose.knows((*home(w)).parallel.candidates.head());
+        let (home, own) = (home(w), team(w));
+        whose.all((*w).ready_head, &mut |_| {})?;
+        whose.all((*home).parallel.candidates.head(), &mut |_| {})?;
         (*own).timers.each(|first| match first {
-            First::OfQueue(p) => known = known && whose.knows(p),
-            First::Alone(p) => known = known && whose.find((*p).instance).is_some(),
-        });
-        known && (*own).watches.processes().all(|p| whose.find((*p).instance).is_some())
+            First::OfQueue(p) => whose.all(p, &mut |_| {}),
+            First::Alone(p) => whose.look(p).map(|_| ()),
+        })?;
+        (*own).watches.processes().try_for_each(|p| whose.look(p).map(|_| ()))?;
+        for &p in &(*home).parallel.travelling {
+            staying.insert(whose.look(p)?);
+        }
+        for lent in (*home).lending.lent.values() {
+            whose.all(lent.visitors.head(), &mut |root| _ = staying.insert(root))?;
+        }
     }
+    Ok(staying)
 }
 
 /// Moves the processes of components to their teams, with what the home knows of them.
 ///
 /// # Safety
-/// As for [`depart`]; there is a team for each.
-unsafe fn take_processes(w: *mut Worker, candidates: &[Candidate], teams: &mut [Box<Team>]) {
-    let mut whose = Whose::new(candidates);
+/// As for [`depart`]; all have been looked at.
+unsafe fn take_processes(w: *mut Worker, whose: &Whose, teams: &mut Teams) {
     // SAFETY: processes in queues are live; a process that leaves one queue is put into one other.
     unsafe {
-        let mut moved = |p: *mut Process| match whose.process(p) {
-            Some(index) => {
-                if let Some(lent) = &mut teams[index].lent {
-                    lent.ready.push(p);
-                }
+        let mut stays = |p: *mut Process| match teams.get_mut(&whose.of(p)) {
+            Some(team) => {
+                team.make_ready(p);
                 false
             }
             None => true,
         };
-        retain_ready(w, &mut moved);
-        (*home(w)).parallel.candidates.retain(&mut moved);
+        retain_ready(w, &mut stays);
+        (*home(w)).parallel.candidates.retain(&mut stays);
         let own = team(w);
         if (*own).timers.is_empty() && (*own).watches.is_empty() {
             return;
         }
-        for (index, team) in teams.iter_mut().enumerate() {
-            team.timers = (*own).timers.split(|p| whose.process(p) == Some(index));
-            team.watches = (*own).watches.split(|p| whose.process(p) == Some(index));
+        // What stays is gone through once.
+        let goes = |p: *mut Process| teams.contains_key(&whose.of(p));
+        let (mut timers, mut watches) = ((*own).timers.split(goes), (*own).watches.split(goes));
+        for (&root, team) in teams {
+            team.timers = timers.split(|p| whose.of(p) == root);
+            team.watches = watches.split(|p| whose.of(p) == root);
         }
     }
 }
@@ -457,6 +458,6 @@ pub unsafe fn recall_all(w: *mut Worker) {
         for lent in (*home(w)).lending.lent.values() {
             lent.order.recall();
         }
-        shared(w).exchange.has_recalled.store(true, core::sync::atomic::Ordering::SeqCst);
+        shared(w).exchange.has_recalled.store(true, SeqCst);
     }
 }

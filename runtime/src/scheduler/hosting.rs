@@ -11,12 +11,10 @@ use core::sync::atomic::Ordering::{Acquire, SeqCst};
 
 use drystone_component::Program;
 
-use crate::communication::watching;
+use super::attending::wake_due;
 use crate::home::exchange::{Item, Post};
 use crate::home::team::{LentTeam, Team};
-use crate::home::timers::MILLISECOND;
 use crate::home::{Shared, own, shared, team};
-use crate::instance::monitor;
 use crate::layout::*;
 use crate::life::occasions;
 use crate::output;
@@ -144,27 +142,6 @@ unsafe fn wants_home(w: *mut Worker) -> bool {
         (*own(w)).writes
             || shared(w).exchange.recall.load(SeqCst)
             || lent.is_none_or(|lent| lent.wants_home || lent.order.is_recalled())
-    }
-}
-
-/// Goes on with all whose time has come.
-///
-/// # Safety
-/// As for [`serve`].
-unsafe fn wake_due(w: *mut Worker) {
-    // SAFETY: as for `serve`; a process that sleeps is live.
-    unsafe {
-        let timers = &raw mut (*team(w)).timers;
-        if (*timers).is_empty() {
-            return;
-        }
-        let now = (shared(w).nanoseconds() / MILLISECOND) as i64;
-        (*timers).wake(w, now);
-        while let Some(p) = (*timers).take_alarm(now) {
-            if !watching::overdue(w, p) {
-                monitor::overdue(w, p);
-            }
-        }
     }
 }
 

@@ -1,9 +1,8 @@
 //! Programs that compute with bits, with peers in Go that do the same, step by step.
 
-use super::{COMMON, Program, Target};
+use super::{BESIDE_GO, Program, Target};
 
-const BITS: Program =
-    Program { folder: "bench/programs", target: Target::OfBest(2.0), languages: &["go"], ..COMMON };
+const BITS: Program = Program { target: Target::OfBest(2.0), ..BESIDE_GO };
 
 /// A checksum, a hash function and Base64, of texts of some megabytes.
 pub const ALL: [Program; 3] = [

@@ -1,9 +1,8 @@
 //! Programs in which there is something for a second processor: parts that talk among themselves, or compute.
 
-use super::{COMMON, Messages, Program, Target};
+use super::{BESIDE_GO, Messages, Program, Target};
 
-const BESIDE: Program =
-    Program { folder: "bench/programs", target: Target::OfBest(1.0), languages: &["go"], ..COMMON };
+const BESIDE: Program = Program { target: Target::OfBest(1.0), ..BESIDE_GO };
 
 /// All of them.
 pub const ALL: [Program; 3] = [

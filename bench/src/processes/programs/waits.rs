@@ -1,18 +1,16 @@
 //! Processes that wait for one another, with peers in Go that do the same.
 
-use super::{COMMON, Messages, Program, Target};
+use super::{BESIDE_GO, COMMON, Messages, Program, Target};
 
 /// A server of eight clients.
 pub const SELECT: Program = Program {
     row: "select of 8",
     name: "select",
-    folder: "bench/programs",
     writes: Some("39999600000\n"),
     result: r#"{"sum": 39999600000}"#,
     messages: Messages::exactly(1_600_000),
     target: Target::OfBest(1.0),
-    languages: &["go"],
-    ..COMMON
+    ..BESIDE_GO
 };
 
 /// A server that takes five different messages by CASE, and the same that tests for one after the other.
@@ -36,11 +34,9 @@ pub const STREAMS: [Program; 2] = [
 const STREAM: Program = Program {
     row: "",
     name: "",
-    folder: "bench/programs",
     writes: Some("12500002500000\n"),
     result: r#"{"sum": 12500002500000}"#,
     messages: Messages::exactly(5_000_002),
     target: Target::OfBest(1.0),
-    languages: &["go"],
-    ..COMMON
+    ..BESIDE_GO
 };

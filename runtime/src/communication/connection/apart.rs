@@ -6,7 +6,8 @@ use core::ptr::null_mut;
 use drystone_component::Offered;
 
 use super::ways::{
-    Target, decode, description, first_client, inward_of, is_way_out, leaves_through, offered_at, owner,
+    Target, component_at, decode, first_client, inward_of, is_way_out, leaves_through, offered_at, owner,
+    slot_behind,
 };
 use crate::home::{is_home, team};
 use crate::instance::slots::required_slots;
@@ -84,22 +85,15 @@ unsafe fn lent_behind(mut target: usize) -> *mut Instance {
     // SAFETY: the targets of links are linked. What is lent is not looked into.
     unsafe {
         loop {
-            let (instance, next) = match decode(target) {
-                Target::Nothing => return null_mut(),
-                Target::PassedOn(slot) => ((*slot).instance, Some(slot)),
-                Target::Offered(slot) => {
-                    let (instance, offered) = description(slot);
-                    let inward = offered.body == Offered::INWARD;
-                    (instance, inward.then(|| slot_at::<RequiredSlot>(instance, offered.inward)))
-                }
-            };
-            if (*instance).is_lent() {
+            let instance = component_at(target);
+            if instance.is_null() || (*instance).is_lent() {
                 return instance;
             }
-            match next {
-                Some(slot) => target = (*slot).target,
-                None => return null_mut(),
+            let next = slot_behind(target);
+            if next.is_null() {
+                return null_mut();
             }
+            target = (*next).target;
         }
     }
 }
@@ -108,26 +102,14 @@ unsafe fn lent_behind(mut target: usize) -> *mut Instance {
 ///
 /// # Safety
 /// `w` runs a lent team, in which the target is; it is linked.
-unsafe fn leads_out(w: *mut Worker, mut target: usize) -> bool {
+unsafe fn leads_out(w: *mut Worker, target: usize) -> bool {
     // SAFETY: as this demands; what is linked in the team is in the team, up to a way out.
     unsafe {
-        loop {
-            let next = match decode(target) {
-                Target::Nothing => return false,
-                Target::PassedOn(slot) => slot,
-                Target::Offered(slot) => {
-                    let (instance, offered) = description(slot);
-                    if offered.body != Offered::INWARD {
-                        return false;
-                    }
-                    slot_at(instance, offered.inward)
-                }
-            };
-            if is_way_out(w, next) {
-                return true;
-            }
-            target = (*next).target;
+        let mut slot = slot_behind(target);
+        while !slot.is_null() && !is_way_out(w, slot) {
+            slot = slot_behind((*slot).target);
         }
+        !slot.is_null()
     }
 }
 
@@ -249,7 +231,7 @@ pub unsafe fn must_end_at_home(w: *mut Worker, p: *mut Process) -> bool {
 ///
 /// # Safety
 /// At home; the slot is linked.
-unsafe fn lent_before(slot: *mut RequiredSlot) -> *mut Instance {
+pub unsafe fn lent_before(slot: *mut RequiredSlot) -> *mut Instance {
     let mut slots = Vec::from([slot]);
     // SAFETY: clients are linked. What is lent is not looked into.
     unsafe {

@@ -48,6 +48,21 @@ pub fn decode(target: usize) -> Target {
     }
 }
 
+/// The component that a target is a part of; null if it is none.
+///
+/// # Safety
+/// The target is linked.
+pub unsafe fn component_at(target: usize) -> *mut Instance {
+    // SAFETY: the target is linked.
+    unsafe {
+        match decode(target) {
+            Target::Nothing => null_mut(),
+            Target::PassedOn(slot) => (*slot).instance,
+            Target::Offered(slot) => owner(slot),
+        }
+    }
+}
+
 /// Whether what a target leads to has been ended by force.
 ///
 /// # Safety
@@ -55,11 +70,8 @@ pub fn decode(target: usize) -> Target {
 pub unsafe fn is_dead(target: usize) -> bool {
     // SAFETY: the blocks of linked slots' instances are there.
     unsafe {
-        match decode(target) {
-            Target::Offered(slot) => (*owner(slot)).live & DEAD != 0,
-            Target::PassedOn(slot) => (*(*slot).instance).live & DEAD != 0,
-            Target::Nothing => false,
-        }
+        let instance = component_at(target);
+        !instance.is_null() && (*instance).is_dead()
     }
 }
 
