@@ -14,6 +14,7 @@ use super::owned::{Owner, Storage};
 use super::record::{Customer, Deletion, begin, begin_several};
 use crate::communication::connection::must_end_at_home;
 use crate::failure::ds_fail;
+use crate::home::team;
 use crate::layout::*;
 use crate::queue::ready;
 use crate::visiting::visits;
@@ -31,7 +32,7 @@ pub unsafe extern "C" fn ds_delete(
 ) -> Status {
     // SAFETY: `p` runs on `w`. Once the instance is dead, only its container leads to it, which `p` empties.
     unsafe {
-        if must_end_at_home(w, p) || visits(w, p, instance) {
+        if (*team(w)).is_apart && (must_end_at_home(w, p) || visits(w, p, instance)) {
             return Status::Leave;
         }
         if instance.is_null() || (*instance).live & (DELETING | DEAD) == DELETING {
@@ -119,7 +120,7 @@ pub unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, 
             return Status::Leave;
         }
         // What is lent may be anywhere in what the process or its component holds.
-        if must_end_at_home(w, p) || visits(w, p, (*p).instance) {
+        if (*team(w)).is_apart && (must_end_at_home(w, p) || visits(w, p, (*p).instance)) {
             return Status::Leave;
         }
         if let [range] = ranges[..]
